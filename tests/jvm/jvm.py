@@ -320,6 +320,17 @@ class Program:
         with open(f"/proc/{self.pid}/smaps_rollup") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("Rss:")) * 1024
 
+    def slots(self):
+        """Where its images are mapped writable: what we make writable must not stay so."""
+        with open(f"/proc/{self.pid}/maps") as maps:
+            return {line.split()[0] for line in maps if ".so" in line and " rw" in line and "jstrobe" not in line}
+
+    def play(self):
+        """Let it do what it does on "begin", to the end; its counters then."""
+        self.say("begin")
+        wait_until(lambda: "done" in self.mark(), 300)
+        return self.mark()
+
     def stop(self):
         """End it the normal way; returns its exit status."""
         try:
@@ -505,6 +516,16 @@ ROOTS = {"clone", "clone3", "__clone", "__clone3", "__clone_internal", "__GI___c
          "[virtual_thread]"}
 ROOT_ENDS = (".main", ".<clinit>")  # Java methods that native code calls
 KERNEL_ROOTS = ("ret_from_fork", "entry_SYSCALL_64")
+
+
+def profile_of(command, program, *options):
+    """What COMMAND (stop, dump) brings, with what is always true of a profile already checked."""
+    path = result_file()
+    done = jstrobe(command, "-o", "json", "-f", path, *options, program.pid)
+    assert done.returncode == 0, done.stderr
+    profile = Profile(path, done=done)
+    profile.check()
+    return profile
 
 
 def is_root(frame):

@@ -6,7 +6,6 @@ import jfr
 import jvm
 import pytest
 from jvm import Program, counted, jstrobe, result_file, wait_until
-from test_nativemem import slots
 
 pytestmark = pytest.mark.together
 
@@ -72,7 +71,7 @@ def test_rounds_under_load(jdk, say):
             assert done.returncode == 0, done.stderr
         for _ in range(4):
             one_round()
-        before, descriptors, memory = slots(program), program.descriptors(), program.memory()
+        before, descriptors, memory = program.slots(), program.descriptors(), program.memory()
         names = {n for n in program.threads().values() if n.startswith("jstrobe")}
         began = time.monotonic()
         for _ in range(rounds):
@@ -80,7 +79,7 @@ def test_rounds_under_load(jdk, say):
         grown = program.memory() - memory
         say(f"--all, {rounds} rounds in {time.monotonic() - began:.0f} s, {jdk}: {grown / 1024:+.0f} KB resident, "
             f"{program.descriptors() - descriptors:+d} descriptors")
-        assert slots(program) == before
+        assert program.slots() == before
         wait_until(lambda: program.descriptors() <= descriptors, 10)  # the last conversation's is closed a moment later
         assert {n for n in program.threads().values() if n.startswith("jstrobe")} <= names
         # seen: 2.1 MB in 12 rounds, 3.3 and 3.6 MB in 200

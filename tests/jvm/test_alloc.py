@@ -8,23 +8,11 @@ import time
 import jvm
 import pytest
 from jfr import Recording
-from jvm import Profile, Program, counted, jstrobe, result_file, wait_until
-
-
-def allocate(program):
-    """All that the program was asked for; its own counts of it."""
-    program.say("begin")
-    wait_until(lambda: "done" in program.mark(), 300)
-    return program.mark()
+from jvm import Profile, Program, counted, jstrobe, profile_of, result_file, wait_until
 
 
 def result(program, *options):
-    path = result_file()
-    done = jstrobe("stop", "-t", "-o", "json", "-f", path, *options, program.pid)
-    assert done.returncode == 0, done.stderr
-    profile = Profile(path, done=done)
-    profile.check()
-    return profile
+    return profile_of("stop", program, "-t", *options)
 
 
 def stacks_of(profile, name):
@@ -51,7 +39,7 @@ def test_bytes_by_size(jdk, interval, say):
     each = counted(600, 6000) * interval
     with Program(jdk, "Allocs", ",".join(map(str, sizes)), each) as program:
         start(program, interval)
-        truth = allocate(program)
+        truth = program.play()
         profile = result(program)
         assert program.alive()
     assert profile.weight["unit"] == "bytes" and profile.lost() == 0, profile.weight
@@ -79,7 +67,7 @@ def test_bytes_by_size(jdk, interval, say):
 def test_class_place_and_thread(jdk):
     with Program(jdk, "Allocs", "65536", 400 * 65536) as program:
         start(program, 65536)
-        allocate(program)
+        program.play()
         profile = result(program)
     for thread, method in (("old-65536", "truth.Allocs.old"), ("new-65536", "truth.Allocs.born")):
         mine = stacks_of(profile, thread)
@@ -94,7 +82,7 @@ def test_each_allocation(jdk):
     size, count = 4096, 300
     with Program(jdk, "Allocs", size, count * size) as program:
         start(program, 1)
-        allocate(program)
+        program.play()
         profile = result(program)
     for thread, method in (("new-4096", "truth.Allocs.born"),):
         found = [s for s in stacks_of(profile, thread) if s["frames"][-2] == method]
@@ -108,7 +96,7 @@ def test_objects(jdk):
     path, again = result_file(), result_file()
     with Program(jdk, "Allocs", "24,65536", 64 << 20) as program:
         start(program, 8192)
-        allocate(program)
+        program.play()
         profile = result(program)
         lines = profile.done.stderr
     total = sum(s["objects"] for s in profile.stacks)
@@ -151,7 +139,7 @@ def test_recording_and_convert(jdk):
     with Program(jdk, "Allocs", "65536", 400 * 65536) as program:
         done = jstrobe("start", "-e", "alloc", "-i", "65536", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
-        truth = allocate(program)
+        truth = program.play()
         assert jstrobe("stop", program.pid).returncode == 0
     events = recorded(path)
     told = sum(weight for size, weight, _ in events if size == 65536)
@@ -179,7 +167,7 @@ def test_outside_tlab(jdk, collector, tmp_path, say):
                  jvm=["-Xmx512m", collector, f"-XX:StartFlightRecording:settings={settings},filename={flight}"]) as program:
         done = jstrobe("start", "-e", "alloc@16k", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
-        allocate(program)
+        program.play()
         profile = result(program)
         said = profile.done.stderr
         assert jstrobe("stop", program.pid).returncode == 1  # it has ended
@@ -259,7 +247,7 @@ def test_views_of_the_jdk(jdk, tmp_path):
     with Program(jdk, "Allocs", "1024,65536", 400 * 65536) as program:
         done = jstrobe("start", "-e", "alloc@16k", "--jfr-alloc", "sample", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
-        truth = allocate(program)
+        truth = program.play()
         assert jstrobe("stop", program.pid).returncode == 0
     events = Recording(path).events
     assert not events["jdk.ObjectAllocationInNewTLAB"] and not events["jdk.ObjectAllocationOutsideTLAB"]
@@ -304,7 +292,7 @@ def test_at_exit(jdk):
     path = result_file()
     with Program(jdk, "Allocs", "1048,65536", 600 * 65536) as program:
         assert jstrobe("start", "-t", "-e", "alloc", "-i", "65536", "-o", "json", "-f", path, program.pid).returncode == 0
-        allocate(program)
+        program.play()
         assert program.stop() == 0
     profile = Profile(path)
     share = profile.weight["total"] / profile.json["counted"]

@@ -7,7 +7,7 @@ import time
 import jvm
 import pytest
 from jfr import Recording
-from jvm import Profile, Program, counted, jstrobe, result_file, wait_until
+from jvm import Program, counted, jstrobe, profile_of, result_file, wait_until
 
 from test_hard_copies import copy_to
 
@@ -28,18 +28,7 @@ def start(program, interval, *options):
 
 
 def result(program, command="stop"):
-    path = result_file()
-    done = jstrobe(command, "-o", "json", "-f", path, program.pid)
-    assert done.returncode == 0, done.stderr
-    profile = Profile(path, done=done)
-    profile.check()
-    return profile
-
-
-def run(program):
-    program.say("begin")
-    wait_until(lambda: "done" in program.mark(), 300)
-    return program.mark()
+    return profile_of(command, program)
 
 
 def lines(profile, **wanted):
@@ -68,7 +57,7 @@ def each_call(jdk, kinds, truth_library, folder):
     with Program(jdk, "Io", folder, counted(200, 2000), kinds,
                  wrap=["env", "LD_PRELOAD=" + truth_library, "IO_TRUTH=" + truth]) as program:
         start(program, 0)
-        run(program)
+        program.play()
         profile = result(program)
         assert program.stop() == 0, program.output[-5:]
     assert profile.samples["lost"]["queue_full"] == 0, profile.samples
@@ -113,7 +102,7 @@ def test_at_the_default_interval(jdk, truth_library, tmp_path, say):
     with Program(jdk, "Io", tmp_path, counted(1000, 10000), "files+sockets+threads",
                  wrap=["env", "LD_PRELOAD=" + truth_library, "IO_TRUTH=" + truth]) as program:
         start(program, "1ms")
-        marks = run(program)
+        marks = program.play()
         profile = result(program)
         assert program.stop() == 0, program.output[-5:]
     known, said = read_truth(truth), []
@@ -138,7 +127,7 @@ def test_idle_and_open(jdk, say):
     """What a server waits for weighs nothing, what a client waits for does, also while it goes on; each of it once."""
     with Program(jdk, "Io", "/tmp", 1, "idle") as program:
         start(program, "1ms")
-        port = run(program)["port"]
+        port = program.play()["port"]
         time.sleep(1)
         first, began = result(program, command="dump"), time.monotonic()
         time.sleep(1)
@@ -161,7 +150,7 @@ def test_reused_descriptors(jdk, tmp_path):
     rounds = counted(100, 1000)
     with Program(jdk, "Io", tmp_path, rounds, "reused") as program:
         start(program, 0)
-        run(program)
+        program.play()
         profile = result(program)
         assert program.stop() == 0, program.output[-5:]
     for i in range(4):
@@ -169,17 +158,12 @@ def test_reused_descriptors(jdk, tmp_path):
         assert told["bytes"] == rounds // 4 * (i + 1) * (256 << 10), (i, told)
 
 
-def slots(program):
-    with open(f"/proc/{program.pid}/maps") as maps:
-        return {line.split()[0] for line in maps if ".so" in line and " rw" in line and "jstrobe" not in line}
-
-
 def test_rounds_under_load(jdk, tmp_path, say):
     """Hooks in and out while threads are in the calls, with other events at once; nothing stays writable."""
     with Program(jdk, "Io", tmp_path, 1 << 30, "files") as program:
         start(program, 0)
         result(program)
-        before = slots(program)
+        before = program.slots()
         program.say("begin")
         for i in range(counted(30, 300)):
             done = jstrobe("start", "-e", ("cpu", "cpu,wall", "lock")[i % 3], "--io", ("0", "1ms", "100us")[i % 3],
@@ -188,7 +172,7 @@ def test_rounds_under_load(jdk, tmp_path, say):
             time.sleep(0.05)
             assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
         assert program.alive()
-        assert slots(program) == before
+        assert program.slots() == before
         start(program, "100us")
         time.sleep(0.5)
         profile = result(program)
@@ -235,7 +219,7 @@ def test_recording_and_stream(jdk, tmp_path):
     with Program(jdk, "Io", tmp_path, rounds, "files+sockets+pipes") as program:
         done = jstrobe("start", "--io", "0", "-f", path, "--stream", stream, program.pid)
         assert done.returncode == 0, done.stderr
-        port = run(program)["port"]
+        port = program.play()["port"]
         assert jstrobe("stop", program.pid).returncode == 0
     events = Recording(path).events
     file = str(tmp_path / "random")

@@ -5,7 +5,7 @@ import time
 import jvm
 import pytest
 from jfr import Recording
-from jvm import Profile, Program, counted, jstrobe, result_file, wait_until
+from jvm import Profile, Program, counted, jstrobe, profile_of, result_file, wait_until
 
 from test_hard_copies import copy_to
 from test_hard_native import tricks, worked
@@ -21,18 +21,7 @@ def start(program, *options):
 
 
 def result(program, *options, command="stop"):
-    path = result_file()
-    done = jstrobe(command, "-t", "-o", "json", "-f", path, *options, program.pid)
-    assert done.returncode == 0, done.stderr
-    profile = Profile(path, done=done)
-    profile.check()
-    return profile
-
-
-def played(program):
-    program.say("begin")
-    wait_until(lambda: "done" in program.mark(), 300)
-    return program.mark()
+    return profile_of(command, program, "-t", *options)
 
 
 def waited(profile, function, key="weight"):
@@ -54,7 +43,7 @@ def test_each_kind(jdk, said, say):
     rounds = counted(6, 60)
     with Program(jdk, "NativeLocks", jvm.NATIVE, "rounds", rounds) as program:
         start(program, *said)
-        truth = played(program)
+        truth = program.play()
         profile = result(program, "--show", "nativelock")
         assert program.stop() == 0
     assert "failed" not in truth
@@ -78,7 +67,7 @@ def test_idle_waits_on_request(jdk):
     rounds = counted(5, 50)
     with Program(jdk, "NativeLocks", jvm.NATIVE, "idle", rounds) as program:
         start(program, "--nativelock", "--nativewait")
-        truth = played(program)
+        truth = program.play()
         profile = result(program)
         assert program.stop() == 0
     for function in ("condition", "semaphore"):
@@ -110,7 +99,7 @@ def test_threshold(jdk):
     """Below T nothing but what adds up to it."""
     with Program(jdk, "NativeLocks", jvm.NATIVE, "rounds", 5) as program:
         start(program, "--nativelock", "30s")
-        played(program)
+        program.play()
         profile = result(program)
         assert program.stop() == 0
     assert profile.samples["taken"] == 0, profile.samples
@@ -120,7 +109,7 @@ def test_short_threads(jdk, say):
     threads = counted(100, 1000)
     with Program(jdk, "NativeLocks", jvm.NATIVE, "short", threads) as program:
         start(program)
-        truth = played(program)
+        truth = program.play()
         profile = result(program)
         assert program.stop() == 0
     told = waited(profile, "mutex")
@@ -162,20 +151,14 @@ def test_rounds_under_load(jdk, say):
         program.say("begin")
         start(program)
         result(program)
-        before = slots(program)
+        before = program.slots()
         for i in range(rounds):
             start(program, "-e", ("cpu", "lock", "wall")[i % 3], "--nativelock", ("0", "1us", "1ms")[i % 3],
                   *(["--nativewait"] if i % 2 else []))
             time.sleep(0.05)
             assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
-        assert slots(program) == before
+        assert program.slots() == before
         assert program.alive() and program.stop() == 0, program.output[-5:]
-
-
-def slots(program):
-    """Where the program's images are mapped writable: what we make writable must not stay so."""
-    with open(f"/proc/{program.pid}/maps") as maps:
-        return {each.split()[0] for each in maps if ".so" in each and " rw" in each and "jstrobe" not in each}
 
 
 def test_loop(jdk, tmp_path):
@@ -230,7 +213,7 @@ def test_recording(jdk):
     with Program(jdk, "NativeLocks", jvm.NATIVE, "rounds", rounds) as program:
         done = jstrobe("start", "--nativelock", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
-        truth = played(program)
+        truth = program.play()
         assert jstrobe("stop", program.pid).returncode == 0
     recording = Recording(path)
     events, owners = recording.events["profiler.NativeLock"], recording.events["jstrobe.LockOwner"]
@@ -256,7 +239,7 @@ def test_stream(jdk):
         path = result_file(".ndjson")
         done = jstrobe("start", "--nativelock", "--stream", path, program.pid)
         assert done.returncode == 0, done.stderr
-        played(program)
+        program.play()
         assert jstrobe("stop", program.pid).returncode == 0
     with open(path) as stream:
         text = stream.read()
@@ -269,7 +252,7 @@ def test_table(jdk):
     """What a user sees first."""
     with Program(jdk, "NativeLocks", jvm.NATIVE, "rounds", 2) as program:
         start(program)
-        played(program)
+        program.play()
         done = jstrobe("stop", "-o", "hot", program.pid)
         assert done.returncode == 0, done.stderr
     for word in ("pthread_mutex_t@", "(mutex)", "(read)", "(spin)", "held by, when the wait began", "holder"):

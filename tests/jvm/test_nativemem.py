@@ -8,7 +8,7 @@ from collections import Counter
 import jvm
 import pytest
 from jfr import Recording
-from jvm import Profile, Program, counted, jstrobe, result_file, wait_until
+from jvm import Profile, Program, counted, jstrobe, profile_of, result_file, wait_until
 
 from test_hard_copies import copy_to
 from test_hard_native import tricks, worked
@@ -23,18 +23,7 @@ def start(program, interval, *options):
 
 
 def result(program, *options, command="stop"):
-    path = result_file()
-    done = jstrobe(command, "-t", "-o", "json", "-f", path, *options, program.pid)
-    assert done.returncode == 0, done.stderr
-    profile = Profile(path, done=done)
-    profile.check()
-    return profile
-
-
-def blocks(program):
-    program.say("begin")
-    wait_until(lambda: "done" in program.mark(), 300)
-    return program.mark()
+    return profile_of(command, program, "-t", *options)
 
 
 def of(profile, method, key="weight"):
@@ -65,7 +54,7 @@ def test_each_block(jdk, live, say):
     """An interval of 0: each block is a sample that weighs itself, and what is left is known to the byte."""
     with Program(jdk, "NativeBlocks", "1000,20000", 3_000_000) as program:
         start(program, 0, *(["--nativemem-live"] if live else []))
-        truth = blocks(program)
+        truth = program.play()
         profile = result(program)
         assert program.stop() == 0
     # threads of the JVM may find their queues full; those of the program are paced
@@ -90,7 +79,7 @@ def test_bytes_at_the_default_interval(jdk, live, say):
     interval, sizes, each = 512 << 10, (16384, 131072, 1 << 20), counted(600 << 20, 4 << 30)
     with Program(jdk, "NativeBlocks", ",".join(map(str, sizes)), each) as program:
         start(program, interval, *(["--nativemem-live"] if live else []))
-        truth = blocks(program)
+        truth = program.play()
         profile = result(program)
         assert program.stop() == 0
     assert profile.lost_share() < 0.001, profile.samples
@@ -112,7 +101,7 @@ def test_dumps_tell_what_is_left_then(jdk):
     with Program(jdk, "NativeBlocks", "20000", 2_000_000) as program:
         start(program, 0, "--nativemem-live")
         before = result(program, command="dump")
-        truth = blocks(program)
+        truth = program.play()
         after = result(program, command="dump")
         again = result(program)
     assert own(before, "keep") == 0
@@ -122,19 +111,13 @@ def test_dumps_tell_what_is_left_then(jdk):
         assert own(profile, "grow") == asked(truth, "grow", "left_")
 
 
-def slots(program):
-    """Where the program's images are mapped writable: what we make writable must not stay so."""
-    with open(f"/proc/{program.pid}/maps") as maps:
-        return {line.split()[0] for line in maps if ".so" in line and " rw" in line and "jstrobe" not in line}
-
-
 def test_rounds_under_load(jdk, say):
     """Hooks in and out while all threads allocate, with other events at once; nothing stays writable."""
     rounds = counted(50, 500)
     with Program(jdk, "NativeBlocks", "64,1000,20000,300000", 1 << 30, "always") as program:
         start(program, 0)
         result(program)
-        before = slots(program)
+        before = program.slots()
         began = time.monotonic()
         for i in range(rounds):
             interval, others = (0, 4096, 524288)[i % 3], ("cpu", "cpu,wall")[i % 2]
@@ -144,7 +127,7 @@ def test_rounds_under_load(jdk, say):
             assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
         say(f"nativemem, {rounds} rounds under load in {time.monotonic() - began:.0f} s, {jdk}")
         assert program.alive()
-        assert slots(program) == before
+        assert program.slots() == before
         start(program, 4096)
         time.sleep(0.5)
         profile = result(program)
@@ -203,7 +186,7 @@ def test_allocator_before_libc(jdk, tmp_path):
                     library, os.path.join(jvm.ROOT, "tests", "jvm", "preload", "own_malloc.c")], check=True)
     with Program(jdk, "NativeBlocks", "1000,20000", 2_000_000, wrap=["env", "LD_PRELOAD=" + library]) as program:
         start(program, 0, "--nativemem-live")
-        truth = blocks(program)
+        truth = program.play()
         profile = result(program)
         assert program.alive() and program.stop() == 0, program.output[-5:]
     for method in METHODS:
@@ -215,7 +198,7 @@ def test_recording(jdk):
     with Program(jdk, "NativeBlocks", "20000", 2_000_000) as program:
         done = jstrobe("start", "--nativemem", "0", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
-        truth = blocks(program)
+        truth = program.play()
         assert jstrobe("stop", program.pid).returncode == 0
     recording = Recording(path)
     events = recording.events["profiler.Malloc"]
@@ -295,7 +278,7 @@ def test_peak_at_the_end(jdk17):
     """What only grows is highest at the end: all of it is told, however late the last of it came."""
     with Program(jdk17, "NativeBlocks", "20000", 2_000_000) as program:
         start(program, 0, "--nativemem-peak")
-        truth = blocks(program)
+        truth = program.play()
         profile = result(program)
     assert own(profile, "keep") == asked(truth, "keep", "left_"), truth
     assert profile.samples["peak_after_ns"] > 0

@@ -322,11 +322,10 @@ int upkeep_open(size_t store_bytes, struct error *err);
 /* Free it all, when no handler can run any more. */
 void upkeep_close(struct collector *c);
 
-/*
- * What is still there of event E, as sums in the order of C's (to be freed), all of E, many of them 0; NULL without
- * memory. Lock held.
- */
-struct stack_count *aggregate_live(struct collector *c, uint32_t e);
+/* Sums in the order of C's (to be freed), all of them 0; NULL without memory. Lock held. */
+struct stack_count *aggregate_empty_sums(const struct collector *c);
+/* Such sums of what is still there of event E; with how it has grown, if that is wanted: see aggregate_grow. */
+struct stack_count *aggregate_live(struct collector *c, uint32_t e, bool growing);
 /* Look whether more is there than ever; after the LAST drain, too. Lock held. */
 void aggregate_peak_look(struct collector *c, bool last);
 /* The same of when most was there. */

@@ -11,6 +11,7 @@ struct live {
 	struct stack_count *sums;
 	size_t count;
 	uint32_t event;
+	bool growing;  /* how it has grown is wanted, too */
 	bool failed;
 };
 
@@ -28,7 +29,7 @@ static uint32_t add(const struct block_there *b, void *arg)
 		return b->owner;
 	l->sums[b->owner - 1].samples++;
 	l->sums[b->owner - 1].weight += b->weight;
-	l->failed |= !aggregate_grow(l->c, b->owner - 1, b->weight, b->size, b->time > middle);
+	l->failed |= l->growing && !aggregate_grow(l->c, b->owner - 1, b->weight, b->size, b->time > middle);
 	return b->owner;
 }
 
@@ -47,17 +48,24 @@ bool aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t
 	return true;
 }
 
-struct stack_count *aggregate_live(struct collector *c, uint32_t e)
+struct stack_count *aggregate_empty_sums(const struct collector *c)
 {
-	struct live l = {.c = c, .count = c->stack_counts.count, .event = e};
-	uint64_t end = c->sources->clocks ? c->sources->clocks().time : 0; /* frees are known up to now, or the stop */
-	size_t i;
+	size_t count = c->stack_counts.count, i;
+	struct stack_count *sums = calloc(count + 1, sizeof(*sums));
 
-	l.sums = calloc(l.count + 1, sizeof(*l.sums));
-	for (i = 0; l.sums && i < l.count; i++) {
-		l.sums[i] = c->stack_counts.items[i];
-		l.sums[i].samples = l.sums[i].weight = l.sums[i].objects = l.sums[i].outside = 0;
+	for (i = 0; sums && i < count; i++) {
+		sums[i] = c->stack_counts.items[i];
+		sums[i].samples = sums[i].weight = sums[i].objects = sums[i].outside = 0;
 	}
+	return sums;
+}
+
+struct stack_count *aggregate_live(struct collector *c, uint32_t e, bool growing)
+{
+	struct live l = {.c = c, .count = c->stack_counts.count, .event = e, .growing = growing};
+	uint64_t end = c->sources->clocks ? c->sources->clocks().time : 0; /* frees are known up to now, or the stop */
+
+	l.sums = aggregate_empty_sums(c);
 	if (!l.sums)
 		return NULL;
 	c->growth_span[e] = end > c->opened ? end - c->opened : 0;

@@ -23,7 +23,7 @@ static uint32_t add_up(const struct block_there *b, void *arg)
 
 static void keep(struct collector *c, uint32_t e, uint64_t now, uint64_t total)
 {
-	struct stack_count *sums = aggregate_live(c, e);
+	struct stack_count *sums = aggregate_live(c, e, false);
 
 	if (!sums)
 		return; /* the next look may find memory */
@@ -57,17 +57,14 @@ void aggregate_peak_look(struct collector *c, bool last)
 
 struct stack_count *aggregate_peak(struct collector *c, uint32_t e)
 {
-	struct stack_count *sums = calloc(c->stack_counts.count + 1, sizeof(*sums));
+	struct stack_count *sums = aggregate_empty_sums(c);
 	size_t i;
 
-	for (i = 0; sums && i < c->stack_counts.count; i++) {
-		bool known = i < c->peak.count && c->peak.sums[i].event == e;
-
-		sums[i] = c->stack_counts.items[i];
-		sums[i].objects = 0;
-		sums[i].samples = known ? c->peak.sums[i].samples : 0;
-		sums[i].weight = known ? c->peak.sums[i].weight : 0;
-	}
+	for (i = 0; sums && i < MIN(c->peak.count, c->stack_counts.count); i++)
+		if (c->peak.sums[i].event == e) {
+			sums[i].samples = c->peak.sums[i].samples;
+			sums[i].weight = c->peak.sums[i].weight;
+		}
 	return sums;
 }
 

@@ -500,7 +500,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->strings[0] = '\0';
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
-	v->live = c->options.peak[e] ? aggregate_peak(c, e) : c->options.live[e] ? aggregate_live(c, e) : NULL;
+	v->live = c->options.peak[e] ? aggregate_peak(c, e) : c->options.live[e] ? aggregate_live(c, e, true) : NULL;
 	if ((c->options.peak[e] || c->options.live[e]) && !v->live)
 		return false;
 	v->sums = v->live ? v->live : c->stack_counts.items;

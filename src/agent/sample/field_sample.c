@@ -21,8 +21,7 @@ struct thread_record *field_sample_enter(uint32_t event, uint64_t weight)
 		r = wait_enter(event);
 	if (r || !atomic_load(&zone.enabled) || (known && atomic_load(&known->sources[event].arm) == ARM_NONE))
 		return r;
-	atomic_fetch_add_explicit(&zone.lost_count[event][LOSS_no_record], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&zone.lost_weight[event][LOSS_no_record], weight, memory_order_relaxed);
+	zone_lose(event, LOSS_no_record, weight);
 	return NULL;
 }
 

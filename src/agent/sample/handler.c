@@ -57,13 +57,6 @@ static int32_t own_tid(void)
 	return (int32_t)syscall(SYS_gettid);
 }
 
-/* Signals without a record: counted for the process. */
-static void lose_unknown(uint32_t event, enum loss_reason why, uint64_t weight)
-{
-	atomic_fetch_add_explicit(&zone.lost_count[event][why], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&zone.lost_weight[event][why], weight, memory_order_relaxed);
-}
-
 static enum loss_reason unknown_why(void)
 {
 	return atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled;
@@ -311,7 +304,7 @@ static void come_in(struct thread_record *hint, const struct call *c, void *cont
 
 	if (!r) {
 		if (c->sender == SENT_BY_PROCESS_TIMER && c->weight)
-			lose_unknown(c->event, unknown_why(), c->weight);
+			zone_lose(c->event, unknown_why(), c->weight);
 		return;
 	}
 	switch (enter(r)) {
@@ -324,7 +317,7 @@ static void come_in(struct thread_record *hint, const struct call *c, void *cont
 		break;
 	case GONE:
 		if (c->sender == SENT_BY_PROCESS_TIMER && c->weight)
-			lose_unknown(c->event, LOSS_disabled, c->weight);
+			zone_lose(c->event, LOSS_disabled, c->weight);
 		return;
 	}
 	for (e = 0; zone.asked && e < zone.event_count; e++)
@@ -372,7 +365,7 @@ static struct thread_record *of_timer(const siginfo_t *info, struct call *c)
 	/* The pointer is only believed if it lies in the table. */
 	if (hint >= zone.records.records && hint < zone.records.records + RECORD_LIMIT)
 		return hint;
-	lose_unknown(c->event, unknown_why(), c->weight);
+	zone_lose(c->event, unknown_why(), c->weight);
 	c->sender = SENT_BY_GONE;
 	c->weight = 0;
 	return NULL;

@@ -284,7 +284,7 @@ bool tick_hold(struct thread_record *r, uint32_t event)
 
 void tick_let_go(uint32_t event)
 {
-	atomic_store_explicit(&zone.held[event], 0, memory_order_release);
+	zone_let_go(event);
 }
 
 void active_wait(const struct thread_record *r)

@@ -101,6 +101,35 @@ static inline bool zone_in_child(void)
 	return unlikely(!atomic_load_explicit(zone.parent, memory_order_relaxed));
 }
 
+/* A sample of EVENT that no record can count is lost: for the process. Any context. */
+static inline void zone_lose(uint32_t event, enum loss_reason why, uint64_t weight)
+{
+	atomic_fetch_add_explicit(&zone.lost_count[event][why], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&zone.lost_weight[event][why], weight, memory_order_relaxed);
+}
+
+/*
+ * Keep R, of a Java thread, from ending while it is looked at for EVENT, up to zone_let_go(). False: it ends, or
+ * another one is looked at. Any thread.
+ */
+static inline bool zone_hold(const struct thread_record *r, uint32_t event)
+{
+	struct thread_record *record = (struct thread_record *)r;
+	uint32_t none = 0;
+
+	if (!atomic_compare_exchange_strong(&zone.held[event], &none, r->index + 1))
+		return false;
+	if (atomic_load(&record->state) == RECORD_LIVE && atomic_load(&record->java_thread))
+		return true;
+	atomic_store(&zone.held[event], 0);
+	return false;
+}
+
+static inline void zone_let_go(uint32_t event)
+{
+	atomic_store_explicit(&zone.held[event], 0, memory_order_release);
+}
+
 /* What a signal of a tick carries: the record, whose address is a multiple of RECORD_EVENTS, and the event. */
 static inline uintptr_t zone_tick_word(const struct thread_record *r, uint32_t event)
 {

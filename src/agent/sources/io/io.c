@@ -94,20 +94,6 @@ static void wait_for_room(struct thread_record *self)
 	}
 }
 
-/* Keep R from ending while it is looked at. */
-static bool hold(const struct thread_record *r, uint32_t event)
-{
-	uint32_t expected = 0;
-
-	if (!atomic_compare_exchange_strong(&zone.held[event], &expected, r->index + 1))
-		return false;
-	if (atomic_load(&((struct thread_record *)r)->state) == RECORD_LIVE &&
-	    atomic_load(&((struct thread_record *)r)->java_thread))
-		return true;
-	atomic_store(&zone.held[event], 0);
-	return false;
-}
-
 /* The call at TCB as a sample in the queue of SELF, this thread's record, entered. */
 static bool tell_open(uintptr_t tcb, uint64_t what, uint64_t began, uint64_t from, uint64_t now, void *arg)
 {
@@ -119,14 +105,14 @@ static bool tell_open(uintptr_t tcb, uint64_t what, uint64_t began, uint64_t fro
 	struct sample s;
 
 	wait_for_room(self);
-	if (!r || r == self || atomic_load(&r->sources[event].arm) != ARM_CALLS || !hold(r, event))
+	if (!r || r == self || atomic_load(&r->sources[event].arm) != ARM_CALLS || !zone_hold(r, event))
 		return false;
 	s = (struct sample){
 		.time = clock_ns(CLOCK_MONOTONIC) - timed_ns(timed_now() - from), .event = (uint8_t)event,
 		.thread = r->index, .state = THREAD_RUNNING, .payload = UINT32_MAX, .vthread = take_mounted(r),
 	};
 	s.trace = wait_look(r, self, event, &s.epoch);
-	atomic_store_explicit(&zone.held[event], 0, memory_order_release);
+	zone_let_go(event);
 	if (!s.trace)
 		return false;
 	t = io_target_of((int)(uint32_t)what, NULL, 0);

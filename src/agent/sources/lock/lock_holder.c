@@ -12,19 +12,6 @@ static bool is_time(void)
 	return now >= due && atomic_compare_exchange_strong(&next, &due, now + EVERY);
 }
 
-/* Keep HOLDER from ending while it is looked at; one thread at a time. */
-static bool hold(struct thread_record *holder, uint32_t event)
-{
-	uint32_t expected = 0;
-
-	if (!atomic_compare_exchange_strong(&zone.held[event], &expected, holder->index + 1))
-		return false;
-	if (atomic_load(&holder->state) == RECORD_LIVE && atomic_load(&holder->java_thread))
-		return true;
-	atomic_store(&zone.held[event], 0);
-	return false;
-}
-
 void waits_holder_look(struct thread_record *r, uint32_t event, const struct wait_begin *b, struct holder_stack *h)
 {
 	struct thread_record *holder;
@@ -34,7 +21,7 @@ void waits_holder_look(struct thread_record *r, uint32_t event, const struct wai
 	if ((!b->owner_id && !b->owner_tid) || !is_time())
 		return;
 	holder = waits_owner_record(b);
-	if (!holder || holder == r || holder->own || !hold(holder, event))
+	if (!holder || holder == r || holder->own || !zone_hold(holder, event))
 		return;
 	kept_stack_set(&h->trace, wait_look(holder, r, event, &h->epoch));
 	if (!kept_stack_get(&h->trace)) {
@@ -42,7 +29,7 @@ void waits_holder_look(struct thread_record *r, uint32_t event, const struct wai
 		if (os_signal_thread(atomic_load(&holder->tid), zone.signo, zone_tick_word(holder, event)))
 			h->number = 0;
 	}
-	atomic_store_explicit(&zone.held[event], 0, memory_order_release);
+	zone_let_go(event);
 }
 
 void waits_holder_end(struct holder_stack *h)

@@ -245,10 +245,8 @@ static void lose(struct waits_place *p, uint32_t e, uint64_t now)
 {
 	uint64_t from = atomic_exchange(&p->told, WAITS_CLOSED), weight = now > from ? now - from : 0;
 
-	if (weight < zone.events[e].interval)
-		return;
-	atomic_fetch_add_explicit(&zone.lost_count[e][LOSS_no_record], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&zone.lost_weight[e][LOSS_no_record], weight, memory_order_relaxed);
+	if (weight >= zone.events[e].interval)
+		zone_lose(e, LOSS_no_record, weight);
 }
 
 /* P's wait is over, on the thread of R, entered; NULL: it has none. */

@@ -134,8 +134,7 @@ static void lose(const struct native_wait *w)
 	if (e < 0 || !atomic_load(&zone.enabled) || weight < zone.events[e].interval ||
 	    (r && atomic_load(&r->sources[e].arm) == ARM_NONE))
 		return;
-	atomic_fetch_add_explicit(&zone.lost_count[e][LOSS_no_record], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&zone.lost_weight[e][LOSS_no_record], weight, memory_order_relaxed);
+	zone_lose((uint32_t)e, LOSS_no_record, weight);
 }
 
 void native_wait_end(struct native_wait *w, bool slept)
