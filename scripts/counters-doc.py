@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Print docs/reference/counters.md, made from src/common/base/counters.def and src/common/base/frame_kinds.def."""
+"""Print docs/reference/counters.md, made from src/common/words/counters.def and src/common/words/frame_kinds.def."""
 import os
 import re
 
@@ -8,14 +8,14 @@ STRING = r'"((?:\\.|[^"\\])*)"'
 
 
 def table(name, pattern):
-    with open(os.path.join(ROOT, "src", "common", "base", name)) as file:
+    with open(os.path.join(ROOT, "src", "common", "words", name)) as file:
         text = re.sub(r"/\*.*?\*/|^#.*?$", "", file.read(), flags=re.S | re.M)
     return re.findall(pattern, text)
 
 
 print("""# Counters
 
-<!-- Made by scripts/counters-doc.py (`make docs`) from src/common/base/counters.def and frame_kinds.def;
+<!-- Made by scripts/counters-doc.py (`make docs`) from src/common/words/counters.def and frame_kinds.def;
      change the tables, not this page. -->
 
 A sample that was taken is stored, or it is lost for exactly one reason:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Print docs/reference/stream.schema.json with what src/common/base/events.def says: units, and fields of samples."""
+"""Print docs/reference/stream.schema.json with what src/common/words/events.def says: units, and fields of samples."""
 import os
 import re
 
@@ -12,7 +12,7 @@ TYPES = {"CLASS": '{"type": "string"}', "FLAG": '{"const": true}', "NUMBER": '{"
 
 
 def table(pattern):
-    with open(os.path.join(ROOT, "src", "common", "base", "events.def")) as file:
+    with open(os.path.join(ROOT, "src", "common", "words", "events.def")) as file:
         text = re.sub(r"/\*.*?\*/|^#.*?$", "", file.read(), flags=re.S | re.M)
     return re.findall(pattern, text)
 
@@ -30,7 +30,7 @@ with open(SCHEMA) as file:
 schema = re.sub(r'"unit": \{"enum": \[.*?\]\}', f'"unit": {{"enum": {enum(unit for _, unit in weights)}}}', schema)
 schema = re.sub(r'"of": \{"enum": \[.*?\]\}', f'"of": {{"enum": {enum(of for of, _ in weights)}}}', schema)
 words = {"OPERATION": "operation", "KIND": "target_kind"}
-with open(os.path.join(ROOT, "src", "common", "base", "io_words.def")) as file:
+with open(os.path.join(ROOT, "src", "common", "words", "io_words.def")) as file:
     io_words = re.findall(r"^IO_(OPERATION|KIND)\(\w+, " + STRING, file.read(), flags=re.M)
 for kind, key in words.items():
     fields[key] = f'{{"enum": {enum(word for of, word in io_words if of == kind)}}}'

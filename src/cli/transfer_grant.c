@@ -11,7 +11,7 @@
 
 #include "cli/transfer.h"
 #include "common/base/ascii.h"
-#include "common/base/events.h"
+#include "common/words/events.h"
 
 /* Events that are perf events, and what the kernel calls them. */
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
 } known[] = {
 #define PERF_EVENT(name, type, config, how, weight, interval, least, help) \
 	{name, PERF_TYPE_##type, PERF_COUNT_##config},
-#include "common/base/events.def"
+#include "common/words/events.def"
 };
 
 static bool begins(const char *name, const char *with)

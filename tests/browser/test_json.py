@@ -6,9 +6,9 @@ import re
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-REASONS = re.findall(r"^LOSS\((\w+)", open(os.path.join(ROOT, "src/common/base/counters.def")).read(), re.M)
-ENDS = re.findall(r"^END\((\w+)", open(os.path.join(ROOT, "src/common/base/counters.def")).read(), re.M)
-KINDS = re.findall(r'^X\(\w+,\s*"(\w+)"', open(os.path.join(ROOT, "src/common/base/frame_kinds.def")).read(), re.M)
+REASONS = re.findall(r"^LOSS\((\w+)", open(os.path.join(ROOT, "src/common/words/counters.def")).read(), re.M)
+ENDS = re.findall(r"^END\((\w+)", open(os.path.join(ROOT, "src/common/words/counters.def")).read(), re.M)
+KINDS = re.findall(r'^X\(\w+,\s*"(\w+)"', open(os.path.join(ROOT, "src/common/words/frame_kinds.def")).read(), re.M)
 
 
 @pytest.fixture(params=["sample", "threads", "lines", "demo", "empty"])

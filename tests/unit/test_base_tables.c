@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/enum_names.h"
-#include "common/base/events.h"
 #include "common/base/hash.h"
 #include "common/base/strings.h"
 #include "common/base/vector.h"
+#include "common/words/enum_names.h"
+#include "common/words/events.h"
 
 #define MANY 100000u
 

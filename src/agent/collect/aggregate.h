@@ -212,7 +212,7 @@ void aggregate_fields(struct collector *c, const struct sample *s, const struct 
 uint64_t aggregate_fields_interval_most(const struct collector *c, uint32_t e);
 /* T gets what E, with fields, says of objects, if its event is of some. */
 void aggregate_fields_objects(const struct collector *c, const struct sink_event *e, struct stack_count *t);
-/* Whether event E is of calls that read, write and the like: fields as in common/base/io_fields.h. */
+/* Whether event E is of calls that read, write and the like: fields as in common/words/io_fields.h. */
 bool aggregate_is_io(const struct collector *c, uint32_t e);
 /* The innermost frame of E in results: a class, or what a call was about. FRAMES_NO_MEMORY: none. */
 uint32_t aggregate_leaf_frame(struct collector *c, const struct sink_event *e);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
-#include "common/base/io_fields.h"
 #include "common/base/wide.h"
+#include "common/words/io_fields.h"
 
 static struct io_sum *line_of(const struct collector *c, struct io_sums *s, uint64_t name, uint64_t operation,
 			      uint64_t word)

@@ -8,10 +8,10 @@
 #ifndef JSTROBE_COLLECT_AGGREGATE_IO_H
 #define JSTROBE_COLLECT_AGGREGATE_IO_H
 
-#include "common/base/enum_names.h"
 #include "common/base/map.h"
 #include "common/base/pages.h"
 #include "common/base/strings.h"
+#include "common/words/enum_names.h"
 
 #define IO_LINES 8192u
 #define IO_PARTS 1024u /* of a call */

@@ -16,7 +16,7 @@
 
 #include "agent/zone/trace_context.h"
 #include "common/base/base.h"
-#include "common/base/events.h"
+#include "common/words/events.h"
 
 struct collector;
 

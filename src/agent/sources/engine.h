@@ -10,8 +10,8 @@
 #include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
-#include "common/base/events.h"
 #include "common/os/os.h"
+#include "common/words/events.h"
 
 struct engine_ops;
 struct records_sources;
@@ -122,7 +122,7 @@ struct engine_ops {
 #define SOURCE_NOW(source) extern const struct engine_ops engine_##source;
 #define SOURCE_LATER(source)
 #define EVENT(name, when, source, weight, interval, least, help) SOURCE_##when(source)
-#include "common/base/events.def"
+#include "common/words/events.def"
 #undef SOURCE_NOW
 #undef SOURCE_LATER
 

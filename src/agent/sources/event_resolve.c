@@ -40,7 +40,7 @@ static const struct known known_events[] = {
 #define EVENT(name, when, source, weight, interval, least, help) KNOWN_##when(source)
 #define PERF_EVENT(name, type, config, how, weight, interval, least, help) \
 	{&engine_perf, PERF_TYPE_##type, PERF_COUNT_##config, HOW_##how},
-#include "common/base/events.def"
+#include "common/words/events.def"
 };
 
 static int resolve_known(const struct event_row *row, struct engine_event *e)

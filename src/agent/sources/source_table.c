@@ -10,7 +10,7 @@ static const struct engine_ops *const sources[] = {
 #define ROW_NOW(source) &engine_##source,
 #define ROW_LATER(source)
 #define EVENT(name, when, source, weight, interval, least, help) ROW_##when(source)
-#include "common/base/events.def"
+#include "common/words/events.def"
 };
 
 /* The next source from *I on, which is moved behind it; a source may have several events. NULL: there is none. */

@@ -16,7 +16,7 @@
 #ifndef JSTROBE_ZONE_FRAME_WORD_H
 #define JSTROBE_ZONE_FRAME_WORD_H
 
-#include "common/base/enum_names.h"
+#include "common/words/enum_names.h"
 
 #define FRAME_NO_BCI 0xffffu
 #define FRAME_KIND_SHIFT 61

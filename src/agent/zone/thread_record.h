@@ -17,7 +17,7 @@
 #include "agent/zone/jitter.h"
 #include "agent/zone/queue.h"
 #include "agent/zone/stack_store.h"
-#include "common/base/enum_names.h"
+#include "common/words/enum_names.h"
 
 #define RECORD_LIMIT (256u * 1024)
 #define RECORD_SLOTS (2 * RECORD_LIMIT) /* of each table by what they are known by, at most */

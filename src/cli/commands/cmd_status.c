@@ -8,7 +8,7 @@
 #include "cli/agent.h"
 #include "cli/cli.h"
 #include "common/base/decimal.h"
-#include "common/base/events.h"
+#include "common/words/events.h"
 
 /* What the agent's enum trace_phase calls "probes go". */
 #define RESTORING 5

@@ -13,8 +13,8 @@
 #include "cli/live/live.h"
 #include "cli/live/screen.h"
 #include "cli/live/top.h"
-#include "common/base/events.h"
 #include "common/os/os.h"
+#include "common/words/events.h"
 
 #define USUAL "cpu,wall@100ms"  /* what is sampled without --event, where no session runs */
 #define REFRESH (2 * NS_PER_S)

@@ -5,10 +5,10 @@
 #define JSTROBE_CLI_LIVE_TOP_H
 
 #include "common/base/buffer.h"
-#include "common/base/enum_names.h"
 #include "common/base/map.h"
 #include "common/base/strings.h"
 #include "common/base/vector.h"
+#include "common/words/enum_names.h"
 
 struct top_method {
 	uint32_t name;             /* number in model.strings */

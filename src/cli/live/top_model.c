@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/events.h"
+#include "common/words/events.h"
 #include "profile/readers/json_pull.h"
 
 #define MOST_STACKS (1u << 18) /* 4 MB; days of an agent have some 10,000 */

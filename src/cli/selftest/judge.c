@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/selftest/selftest.h"
-#include "common/base/events.h"
+#include "common/words/events.h"
 
 #define MOST_LOST 0.1
 

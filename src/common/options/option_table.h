@@ -4,8 +4,8 @@
 #ifndef JSTROBE_OPTIONS_OPTION_TABLE_H
 #define JSTROBE_OPTIONS_OPTION_TABLE_H
 
-#include "common/base/events.h"
 #include "common/options/options.h"
+#include "common/words/events.h"
 
 enum option_kind {
 	OPTION_NONE,        /* not available yet */

@@ -8,7 +8,7 @@
 #define JSTROBE_MODEL_HUMAN_H
 
 #include "common/base/buffer.h"
-#include "common/base/events.h"
+#include "common/words/events.h"
 
 struct human {
 	char text[40];

@@ -11,8 +11,8 @@
 #define JSTROBE_MODEL_PROFILE_H
 
 #include "common/base/base.h"
-#include "common/base/enum_names.h"
-#include "common/base/events.h"
+#include "common/words/enum_names.h"
+#include "common/words/events.h"
 
 /* One distinct frame: a method or symbol in one kind (and line, if lines were asked for). */
 struct profile_frame {

@@ -5,8 +5,8 @@
 #define JSTROBE_WRITERS_METRICS_H
 
 #include "common/base/buffer.h"
-#include "common/base/enum_names.h"
-#include "common/base/events.h"
+#include "common/words/enum_names.h"
+#include "common/words/events.h"
 
 /* The books of one event of the session that runs, or of the last one. */
 struct metrics_event {

@@ -23,7 +23,7 @@
 #include "agent/threads/records.h"
 #include "agent/walk/fault.h"
 #include "common/base/clock_ns.h"
-#include "common/base/io_fields.h"
+#include "common/words/io_fields.h"
 
 static struct {
 	_Atomic int event; /* which of the session's; -1: none is taken */

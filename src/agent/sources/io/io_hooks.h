@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "agent/sources/timed_calls.h"
-#include "common/base/enum_names.h"
+#include "common/words/enum_names.h"
 
 /* A call as the program made it, and what came of it. */
 struct io_call {

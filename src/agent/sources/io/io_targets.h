@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 
 #include "common/base/base.h"
-#include "common/base/enum_names.h"
+#include "common/words/enum_names.h"
 
 #define IO_NAMES 16384u
 #define IO_NAMES_FIRST (1u << 24) /* numbers of names are from it on: the collector has classes below */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/enum_names.h"
 #include "common/base/java_type.h"
+#include "common/words/enum_names.h"
 #include "profile/readers/jfr/chunk_frames.h"
 
 #define MODIFIER_NATIVE 0x100     /* ACC_NATIVE: such a method runs as a wrapper, whatever a recorder calls it */

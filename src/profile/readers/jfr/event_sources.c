@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/base/events.h"
+#include "common/words/events.h"
 
 #define WHEN_MAIN true
 #define WHEN_ASKED false
@@ -24,7 +24,7 @@ static const struct {
 	const char *event, *family;
 } rows[] = {
 #define EVENT_TYPE(event, id, name, label) {name, event},
-#include "common/base/events.def"
+#include "common/words/events.def"
 	{NULL, NULL},
 };
 

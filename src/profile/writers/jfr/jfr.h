@@ -11,9 +11,9 @@
 #ifndef JSTROBE_WRITERS_JFR_JFR_H
 #define JSTROBE_WRITERS_JFR_JFR_H
 
-#include "common/base/enum_names.h"
 #include "common/base/error.h"
-#include "common/base/events.h"
+#include "common/words/enum_names.h"
+#include "common/words/events.h"
 #include "profile/writers/jfr/jfr_types.h"
 
 struct jfr;
@@ -114,7 +114,7 @@ struct jfr_io {
 	uint64_t time;
 	uint32_t thread, stack; /* keys */
 	const char *target;
-	const uint64_t *values; /* see common/base/io_fields.h */
+	const uint64_t *values; /* see common/words/io_fields.h */
 };
 void jfr_io(struct jfr *j, const struct jfr_io *io);
 /* TIME, CLOCK_MONOTONIC ns, in the recording's ticks. */

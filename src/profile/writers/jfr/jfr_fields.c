@@ -10,7 +10,7 @@ static const struct {
 	unsigned type;
 } types[] = {
 #define EVENT_TYPE(event, id, name, label) {event, JFR_##id},
-#include "common/base/events.def"
+#include "common/words/events.def"
 	{NULL, JFR_EVENT_SAMPLE},
 };
 

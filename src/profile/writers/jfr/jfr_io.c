@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/io_fields.h"
+#include "common/words/io_fields.h"
 #include "profile/writers/jfr/jfr.h"
 #include "profile/writers/jfr/jfr_chunk.h"
 

@@ -4,8 +4,8 @@
  *
  * Keys are only added; a change of meaning raises STREAM_SCHEMA. What is not known is left out.
  */
-#include "common/base/io_fields.h"
 #include "common/base/json_writer.h"
+#include "common/words/io_fields.h"
 #include "profile/model/context_text.h"
 #include "profile/model/frame_name.h"
 #include "profile/writers/stream/stream_records.h"

@@ -9,7 +9,7 @@
 #define JSTROBE_WRITERS_STREAM_STREAM_RECORDS_H
 
 #include "common/base/buffer.h"
-#include "common/base/enum_names.h"
+#include "common/words/enum_names.h"
 #include "profile/model/profile.h"
 
 #define STREAM_SCHEMA 1

@@ -1,10 +1,10 @@
-#include "common/base/events.h"
+#include "common/words/events.h"
 
 #include <string.h>
 
 const struct weight_kind_name weight_kind_names[WEIGHT_KINDS] = {
 #define WEIGHT(id, of, unit, words) {of, unit, words},
-#include "common/base/events.def"
+#include "common/words/events.def"
 };
 
 enum weight_kind weight_kind_of(const char *word)
@@ -22,13 +22,13 @@ enum weight_kind weight_kind_of(const char *word)
 const struct event_row event_rows[] = {
 #define EVENT(name, when, source, weight, interval, least, help) \
 	{name, AVAILABLE_##when, WEIGHT_##weight, interval, least, help},
-#include "common/base/events.def"
+#include "common/words/events.def"
 	{NULL, false, WEIGHT_COUNT, 0, 0, NULL},
 };
 
 static const struct event_field event_fields[] = {
 #define EVENT_FIELD(event, key, kind, jfr, help) {event, key, jfr, help, EVENT_FIELD_##kind},
-#include "common/base/events.def"
+#include "common/words/events.def"
 	{NULL, NULL, NULL, NULL, EVENT_FIELD_NUMBER},
 };
 

@@ -10,7 +10,7 @@
 /* What a sample weighs. */
 enum weight_kind {
 #define WEIGHT(id, of, unit, words) WEIGHT_##id,
-#include "common/base/events.def"
+#include "common/words/events.def"
 	WEIGHT_KINDS
 };
 

@@ -1,41 +1,41 @@
-#include "common/base/enum_names.h"
+#include "common/words/enum_names.h"
 
 #include <string.h>
 
 const struct frame_kind_name frame_kind_names[FRAME_KINDS] = {
 #define X(name, word, suffix, colour) {word, suffix, colour},
-#include "common/base/frame_kinds.def"
+#include "common/words/frame_kinds.def"
 #undef X
 };
 
 const struct thread_state_name thread_state_names[THREAD_STATES] = {
 #define STATE(name, word, meaning) {word, meaning},
-#include "common/base/thread_states.def"
+#include "common/words/thread_states.def"
 };
 
 const struct lock_kind_name lock_kind_names[LOCK_KINDS] = {
 #define LOCK(name, word, meaning) {word, meaning},
-#include "common/base/lock_kinds.def"
+#include "common/words/lock_kinds.def"
 };
 
 const char *const io_operation_names[IO_OPERATIONS] = {
 #define IO_OPERATION(id, word) word,
-#include "common/base/io_words.def"
+#include "common/words/io_words.def"
 };
 
 const struct io_kind_name io_kind_names[IO_KINDS] = {
 #define IO_KIND(id, word, others) {word, others},
-#include "common/base/io_words.def"
+#include "common/words/io_words.def"
 };
 
 const struct counter_name loss_names[LOSS_REASONS] = {
 #define LOSS(name, meaning) {#name, NULL, meaning},
-#include "common/base/counters.def"
+#include "common/words/counters.def"
 };
 
 const struct counter_name walk_end_names[WALK_ENDS] = {
 #define END(name, frame, meaning) {#name, frame, meaning},
-#include "common/base/counters.def"
+#include "common/words/counters.def"
 };
 
 enum loss_reason loss_by_name(const char *name)
@@ -45,7 +45,7 @@ enum loss_reason loss_by_name(const char *name)
 		enum loss_reason reason;
 	} earlier[] = {
 #define LOSS_WAS(old, name) {#old, LOSS_##name},
-#include "common/base/counters.def"
+#include "common/words/counters.def"
 	};
 	unsigned i;
 

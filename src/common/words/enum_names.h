@@ -10,32 +10,32 @@
 
 enum frame_kind {
 #define X(name, word, suffix, colour) FRAME_##name,
-#include "common/base/frame_kinds.def"
+#include "common/words/frame_kinds.def"
 #undef X
 	FRAME_KINDS
 };
 
 enum loss_reason {
 #define LOSS(name, meaning) LOSS_##name,
-#include "common/base/counters.def"
+#include "common/words/counters.def"
 	LOSS_REASONS
 };
 
 enum walk_end {
 #define END(name, frame, meaning) END_##name,
-#include "common/base/counters.def"
+#include "common/words/counters.def"
 	WALK_ENDS
 };
 
 enum thread_state {
 #define STATE(name, word, meaning) THREAD_##name,
-#include "common/base/thread_states.def"
+#include "common/words/thread_states.def"
 	THREAD_STATES
 };
 
 enum lock_kind {
 #define LOCK(name, word, meaning) LOCK_##name,
-#include "common/base/lock_kinds.def"
+#include "common/words/lock_kinds.def"
 	LOCK_KINDS
 };
 
@@ -47,13 +47,13 @@ static inline bool lock_kind_is_native(enum lock_kind kind)
 
 enum io_operation {
 #define IO_OPERATION(id, word) IO_##id,
-#include "common/base/io_words.def"
+#include "common/words/io_words.def"
 	IO_OPERATIONS
 };
 
 enum io_kind {
 #define IO_KIND(id, word, others) IO_KIND_##id,
-#include "common/base/io_words.def"
+#include "common/words/io_words.def"
 	IO_KINDS
 };
 

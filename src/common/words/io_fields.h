@@ -4,7 +4,7 @@
 #ifndef JSTROBE_BASE_IO_FIELDS_H
 #define JSTROBE_BASE_IO_FIELDS_H
 
-#include "common/base/enum_names.h"
+#include "common/words/enum_names.h"
 
 enum {
 	IO_FIELD_TARGET,    /* number of a name */
