@@ -1,10 +1,9 @@
 /*
  * enum_names.h - the enums behind frame_kinds.def, thread_states.def, lock_kinds.def, io_words.def and counters.def,
- * and their words.
- * Includable from the signal zone (the tables are constant data).
+ * and their words. Includable from the signal zone (the tables are constant data).
  */
-#ifndef JSTROBE_BASE_ENUM_NAMES_H
-#define JSTROBE_BASE_ENUM_NAMES_H
+#ifndef JSTROBE_WORDS_ENUM_NAMES_H
+#define JSTROBE_WORDS_ENUM_NAMES_H
 
 #include "common/base/base.h"
 

@@ -2,8 +2,8 @@
  * events.h - the table of events (events.def) as data: what each is called, what its samples weigh and say.
  * Constant; includable everywhere.
  */
-#ifndef JSTROBE_BASE_EVENTS_H
-#define JSTROBE_BASE_EVENTS_H
+#ifndef JSTROBE_WORDS_EVENTS_H
+#define JSTROBE_WORDS_EVENTS_H
 
 #include "common/base/base.h"
 

@@ -1,8 +1,8 @@
 /*
  * io_fields.h - what a sample of the event `io` says besides, in the places that its row of events.def has.
  */
-#ifndef JSTROBE_BASE_IO_FIELDS_H
-#define JSTROBE_BASE_IO_FIELDS_H
+#ifndef JSTROBE_WORDS_IO_FIELDS_H
+#define JSTROBE_WORDS_IO_FIELDS_H
 
 #include "common/words/enum_names.h"
 
