@@ -27,7 +27,8 @@ def make_page(tmp_path_factory):
                     "-I" + os.path.dirname(template), os.path.join(HERE, "make_page.c"),
                     *glob.glob(os.path.join(ROOT, "src/profile/model/*.c")),
                     *glob.glob(os.path.join(ROOT, "src/profile/writers/**/*.c"), recursive=True),
-                    *glob.glob(os.path.join(ROOT, "src/common/base/*.c")), "-o", str(program)], check=True)
+                    *glob.glob(os.path.join(ROOT, "src/common/base/*.c")),
+                    *glob.glob(os.path.join(ROOT, "src/common/words/*.c")), "-o", str(program)], check=True)
 
     def write(what, form="flamegraph", stacks=100000):
         path = folder / f"{what}-{form}-{stacks}.html"

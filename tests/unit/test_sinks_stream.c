@@ -418,7 +418,7 @@ static void listener(void **state)
 /* Its folder is exchanged while it listens: the socket goes with the folder, and what lies at its path by then stays. */
 static void listener_whose_folder_is_exchanged(void **state)
 {
-	char folder[80], away[96], target[128], socket[128], there[128];
+	char folder[128], away[128], target[192], socket[160], there[160];
 	struct stream_out *o;
 	struct stat st;
 
@@ -443,7 +443,7 @@ static void listener_whose_folder_is_exchanged(void **state)
 /* A link on the way that belongs to another user leads where he likes: it is not followed. */
 static void listener_behind_a_link_of_others(void **state)
 {
-	char folder[80], link[96], target[128];
+	char folder[128], link[128], target[192];
 	struct stream_out *o;
 
 	if (geteuid() != 0)
