@@ -56,6 +56,43 @@ def test_the_list_is_not_longer_than_needed():
     assert not unused, "\n".join(unused)
 
 
+def circles(graph):
+    """Sets of nodes that all reach each other, of more than one (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in graph[node]:
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            found.append(set(stack[at:]))
+            del stack[at:]
+
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return [circle for circle in found if len(circle) > 1]
+
+
+def test_circles_of_files_are_small():
+    """A file and its header are one; calls are not seen, only what a file includes."""
+    def unit(path):
+        return re.sub(r"[.][chS]$", "", path)
+
+    graph = {unit(path): set() for path in tree.code_files()}
+    for path, system, target in includes():
+        if not system and "/" in target and unit("src/" + target) in graph and unit("src/" + target) != unit(path):
+            graph[unit(path)].add(unit("src/" + target))
+    large = [", ".join(sorted(circle)) for circle in circles(graph) if len(circle) > 3]
+    assert not large, "files that include each other all around:\n" + "\n".join(large)
+
+
 def test_no_two_files_have_one_name():
     """Names of files say what is in them wherever they are met; CPUs' folders have the same ones."""
     places = {}

@@ -20,6 +20,7 @@
 
 #include "../unit/fake_jvm.h"
 #include "agent/collect/aggregate.h"
+#include "agent/collect/drain.h"
 #include "agent/sample/handler.h"
 #include "agent/sinks/recording/recording.h"
 #include "agent/sources/engine.h"

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/collector.h"
+#include "agent/collect/drain.h"
+#include "agent/collect/generation.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/records.h"
 #include "agent/zone/zone.h"

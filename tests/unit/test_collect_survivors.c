@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "agent/collect/aggregate.h"
+#include "agent/collect/sink.h"
 #include "agent/collect/survivors.h"
 #include "collected.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/sink.h"
 #include "agent/threads/run_queue.h"
 #include "agent/zone/zone.h"
 

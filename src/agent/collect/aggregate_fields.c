@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/sink.h"
 #include "agent/collect/survivors.h"
 #include "common/base/wide.h"
 

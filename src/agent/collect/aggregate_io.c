@@ -1,9 +1,9 @@
-#include "agent/collect/aggregate_io.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/sink.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/collect/aggregate.h"
 #include "common/base/wide.h"
 #include "common/words/io_fields.h"
 

@@ -4,6 +4,7 @@
  * are over, of threads whose queue was full.
  */
 #include "agent/collect/aggregate.h"
+#include "agent/collect/drain.h"
 #include "agent/zone/window.h"
 #include "agent/zone/zone.h"
 #include "common/os/os.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/ended_threads.h"
+#include "agent/collect/sink.h"
 #include "common/os/os.h"
 
 #define VIRTUAL_THREADS 10000      /* kept apart with per_thread; all others are one entry */

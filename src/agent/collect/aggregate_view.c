@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/collector.h"
+#include "agent/collect/drain.h"
 #include "agent/collect/names/late_names.h"
 #include "agent/collect/survivors.h"
 #include "agent/zone/zone.h"

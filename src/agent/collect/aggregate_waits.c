@@ -1,12 +1,13 @@
 /*
  * aggregate_waits.c - a wait for a lock: its stack ends in the lock's class, who held it is a thread of the aggregate.
  */
-#include "agent/collect/aggregate_waits.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/ended_threads.h"
+#include "agent/collect/sink.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/collect/aggregate.h"
 #include "common/base/hash.h"
 #include "common/os/os.h"
 

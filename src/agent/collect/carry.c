@@ -1,4 +1,5 @@
 #include "agent/collect/carry.h"
+#include "agent/collect/aggregate.h"
 #include "agent/collect/names/named_frames.h"
 #include "common/base/hash.h"
 
@@ -51,7 +52,7 @@ uint32_t carry_known_text(const struct generation *g, uint32_t name)
 	return now ? *now : 0;
 }
 
-uint32_t generation_text(struct generation *g, uint32_t name)
+uint32_t carry_text(struct generation *g, uint32_t name)
 {
 	uint32_t now = carry_known_text(g, name), *slot;
 	const char *text;
@@ -115,7 +116,7 @@ static uint32_t common_name(struct generation *g, uint32_t class_name, bool *oth
 	size_t length = common_length(name);
 
 	*other = name[length] != '\0';
-	return *other ? strings_add(&g->c->frames.strings, name, length) : generation_text(g, class_name);
+	return *other ? strings_add(&g->c->frames.strings, name, length) : carry_text(g, class_name);
 }
 
 uint32_t carry_frame(struct generation *g, uint32_t frame, bool merged)
@@ -129,10 +130,10 @@ uint32_t carry_frame(struct generation *g, uint32_t frame, bool merged)
 	if (*known)
 		return *known - 1;
 	n.class_name = merged && from->class_name ? common_name(g, from->class_name, &other)
-						  : generation_text(g, from->class_name);
-	n.name = generation_text(g, from->name);
-	n.signature = generation_text(g, from->signature);
-	n.library = generation_text(g, from->library);
+						  : carry_text(g, from->class_name);
+	n.name = carry_text(g, from->name);
+	n.signature = carry_text(g, from->signature);
+	n.library = carry_text(g, from->library);
 	n.late = false;
 	*known = to->strings.failed ? 0 : frames_intern(to, &n) + 1; /* FRAMES_NO_MEMORY + 1 is 0 */
 	if (!*known)
@@ -161,7 +162,7 @@ static uint32_t copy_node(struct generation *g, const struct node *n, bool merge
 	return node;
 }
 
-uint32_t generation_node(struct generation *g, uint32_t node)
+uint32_t carry_node(struct generation *g, uint32_t node)
 {
 	const struct node *n = &g->old.nodes.items[node];
 	struct collector *c = g->c;
@@ -213,4 +214,21 @@ uint32_t carry_stack(struct generation *g, uint32_t node)
 		return *slot = now;
 	aggregate_stack_forget(c);
 	return *slot;
+}
+
+/* ---- what sinks keep ---- */
+
+void carry_event(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f)
+{
+	e->node = carry_node(g, e->node);
+	e->thread = carry_thread(g, e->thread);
+	e->name = carry_text(g, e->name);
+	if (f)
+		f->class_name = carry_text(g, f->class_name);
+	if (!l)
+		return;
+	l->class_name = carry_text(g, l->class_name);
+	l->owner_name = carry_text(g, l->owner_name);
+	l->owner_node = carry_node(g, l->owner_node);
+	l->owner_thread = l->owner_thread ? carry_thread(g, l->owner_thread - 1) + 1 : 0;
 }

@@ -8,7 +8,8 @@
 #ifndef JSTROBE_COLLECT_CARRY_H
 #define JSTROBE_COLLECT_CARRY_H
 
-#include "agent/collect/aggregate.h"
+#include "agent/collect/collector_state.h"
+#include "agent/collect/sink.h"
 
 struct generation {
 	struct collector *c;      /* with the new aggregate */
@@ -48,5 +49,19 @@ bool carry_threads(struct generation *g);
 bool carry_numbers(struct generation *g);
 /* Locks, their owners, and the owners' stacks (carry_waits.c). The same. */
 bool carry_waits(struct generation *g);
+/* Threads that have ended, and the own names of virtual threads (carry_names.c). The same. */
+bool carry_ended(struct generation *g);
+
+/*
+ * The new numbers of NODE, of THREAD (not + 1) and of the text NAME of the aggregate that is given up: what is not
+ * asked for is forgotten. During sink_ops.renewed.
+ */
+uint32_t carry_node(struct generation *g, uint32_t node);
+uint32_t carry_thread(struct generation *g, uint32_t thread);
+uint32_t carry_text(struct generation *g, uint32_t name);
+/* The new number + 1 of THREAD (not + 1) if it was asked for, 0 = so far it is forgotten. */
+uint32_t carry_lives(const struct generation *g, uint32_t thread);
+/* For sinks, during sink_ops.renewed: E, which is kept, gets its new numbers, and its lock L and fields F, or NULL. */
+void carry_event(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f);
 
 #endif

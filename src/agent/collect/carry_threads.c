@@ -49,10 +49,10 @@ static uint32_t exact(struct generation *g, uint32_t thread)
 
 	if (*known)
 		return *known;
-	*known = push_thread(g, e, generation_text(g, e->name));
+	*known = push_thread(g, e, carry_text(g, e->name));
 	if (!*known)
 		return 0;
-	g->c->threads.items[*known - 1].former = generation_text(g, e->former);
+	g->c->threads.items[*known - 1].former = carry_text(g, e->former);
 	newest = e->tid ? map_get(&g->old.by_tid, (uint64_t)e->tid) : NULL;
 	slot = newest && *newest == thread + 1 ? map_put(&g->c->by_tid, (uint64_t)e->tid, NULL) : NULL;
 	if (slot)
@@ -63,14 +63,14 @@ static uint32_t exact(struct generation *g, uint32_t thread)
 	return *known;
 }
 
-uint32_t generation_thread(struct generation *g, uint32_t thread)
+uint32_t carry_thread(struct generation *g, uint32_t thread)
 {
 	uint32_t now = thread < g->old.threads.count ? exact(g, thread) : 0;
 
 	return now ? now - 1 : g->rest_thread;
 }
 
-uint32_t generation_lives(const struct generation *g, uint32_t thread)
+uint32_t carry_lives(const struct generation *g, uint32_t thread)
 {
 	return thread < g->old.threads.count ? g->threads[thread] : 0;
 }
@@ -113,7 +113,7 @@ static uint32_t ended_like(struct generation *g, const char *name)
 /* The same for an entry that stands for several already. */
 static uint32_t ended_again(struct generation *g, const struct thread_entry *e)
 {
-	uint32_t number = generation_text(g, e->name), *slot = number ? map_put(&g->ended, number, NULL) : NULL;
+	uint32_t number = carry_text(g, e->name), *slot = number ? map_put(&g->ended, number, NULL) : NULL;
 
 	if (slot && !*slot)
 		*slot = push_thread(g, e, number);
@@ -273,7 +273,7 @@ bool carry_numbers(struct generation *g)
 		const uint32_t *java_id = s->used ? map_get(&g->old.java_ids, s->key) : NULL;
 
 		if (s->used && s->value && lives((pid_t)s->key))
-			whole = put(&g->c->names, s->key, generation_text(g, s->value)) &&
+			whole = put(&g->c->names, s->key, carry_text(g, s->value)) &&
 				(!java_id || put(&g->c->java_ids, s->key, *java_id));
 	}
 	for (i = 0; i < java->capacity && whole; i++) {

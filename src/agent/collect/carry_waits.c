@@ -2,6 +2,7 @@
  * carry_waits.c - sums of waits in a new aggregate. Lines stay; the keys of threads that ended go, as none of their
  * waits can come any more.
  */
+#include "agent/collect/aggregate.h"
 #include "agent/collect/carry.h"
 
 static bool put(struct map *m, uint64_t key, size_t index)
@@ -25,7 +26,7 @@ static bool carry_lines(struct generation *g, const struct wait_sum *from, size_
 		if (!line)
 			return false;
 		*line = from[i];
-		line->name = generation_text(g, from[i].name);
+		line->name = carry_text(g, from[i].name);
 		line->node = from[i].node ? carry_stack(g, from[i].node) : 0;
 		if (from[i].node && !line->node)
 			return false;

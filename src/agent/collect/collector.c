@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/drain.h"
 #include "agent/collect/held.h"
 #include "agent/collect/names/late_names.h"
 #include "agent/collect/names/method_identity.h"

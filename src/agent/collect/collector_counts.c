@@ -2,6 +2,7 @@
  * collector_counts.c - what grows while a session samples, by the clocks of one moment.
  */
 #include "agent/collect/aggregate.h"
+#include "agent/collect/collector.h"
 #include "agent/threads/records.h"
 #include "common/os/os.h"
 

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/drain.h"
+#include "agent/collect/ended_threads.h"
 #include "agent/collect/names/method_identity.h"
+#include "agent/collect/sink.h"
 #include "agent/threads/record_table.h"
 #include "agent/threads/records.h"
 #include "agent/threads/run_queue.h"

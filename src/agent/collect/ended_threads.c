@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/collect/carry.h"
 #include "common/os/os.h"
 
 /* ---- threads of the system ---- */
@@ -21,7 +20,7 @@ static void enter(struct ended_threads *e, uint32_t index)
 		*slot = index + 1;
 }
 
-static bool push(struct ended_threads *e, const struct ended_thread *t)
+bool ended_add(struct ended_threads *e, const struct ended_thread *t)
 {
 	struct ended_thread *slot = PAGED_PUSH(&e->list);
 
@@ -47,7 +46,7 @@ static void forget_half(struct ended_threads *e)
 	size_t i;
 
 	for (i = e->list.count / 2; i < e->list.count; i++)
-		push(&fresh, &e->list.items[i]);
+		ended_add(&fresh, &e->list.items[i]);
 	drop(e);
 	*e = fresh;
 }
@@ -69,7 +68,7 @@ void ended_note(struct collector *c, struct thread_record *r)
 		return;
 	if (c->ended.list.count >= ENDED_LIMIT)
 		forget_half(&c->ended);
-	push(&c->ended, &t);
+	ended_add(&c->ended, &t);
 }
 
 struct ended_thread *ended_by_tid(struct collector *c, int tid, uint64_t time)
@@ -89,81 +88,6 @@ struct ended_thread *ended_by_java(struct collector *c, uint64_t java_id)
 	const uint32_t *at = java_id <= UINT32_MAX ? map_get(&c->ended.by_java, java_id) : NULL;
 
 	return at ? &c->ended.list.items[*at - 1] : NULL;
-}
-
-/* The number + 1 of THREAD in the new aggregate; 0 = it has none, or only one with others. */
-static uint32_t entry_now(const struct generation *g, uint32_t thread)
-{
-	uint32_t now = thread ? g->threads[thread - 1] : 0;
-
-	return now && !g->c->threads.items[now - 1].ended ? now : 0;
-}
-
-bool carry_ended(struct generation *g)
-{
-	const struct ended_threads *from = &g->old.ended;
-	size_t i;
-
-	for (i = 0; i < from->list.count; i++) {
-		struct ended_thread t = from->list.items[i];
-
-		t.name = generation_text(g, t.name);
-		t.thread = entry_now(g, t.thread);
-		if (t.name && !push(&g->c->ended, &t))
-			return false;
-	}
-	for (i = 0; i < ARRAY_LEN(g->old.virtual_names); i++) {
-		const struct map *names = &g->old.virtual_names[i];
-		uint32_t s;
-
-		for (s = 0; s < names->capacity; s++) {
-			uint32_t *slot = names->slots[s].used
-					 ? map_put(&g->c->virtual_names[i], names->slots[s].key, NULL) : NULL;
-
-			if (slot)
-				*slot = generation_text(g, names->slots[s].value);
-		}
-	}
-	return true;
-}
-
-/* ---- from one session to the next ---- */
-
-static uint32_t same_text(struct collector *c, const struct collector *old, uint32_t name)
-{
-	const char *text = name ? strings_get(&old->frames.strings, name) : "";
-
-	return text[0] ? strings_add(&c->frames.strings, text, strlen(text)) : 0;
-}
-
-static void names_from(struct collector *c, const struct collector *old, const struct map *names)
-{
-	uint32_t i;
-
-	for (i = 0; i < names->capacity && c->virtual_names[0].count < NAMES_CARRIED; i++) {
-		uint32_t name = names->slots[i].used && !map_get(&c->virtual_names[0], names->slots[i].key)
-					? same_text(c, old, names->slots[i].value) : 0;
-
-		if (name)
-			virtual_name_note(c, names->slots[i].key, name);
-	}
-}
-
-void collector_names_from(struct collector *c, const struct collector *old)
-{
-	size_t i;
-
-	for (i = 0; i < old->ended.list.count; i++) {
-		struct ended_thread t = old->ended.list.items[i];
-
-		t.name = same_text(c, old, t.name);
-		t.thread = 0;
-		if (t.name)
-			push(&c->ended, &t);
-	}
-	c->ended.forgot |= old->ended.forgot;
-	names_from(c, old, &old->virtual_names[0]);
-	names_from(c, old, &old->virtual_names[1]);
 }
 
 /* ---- virtual threads ---- */

@@ -12,9 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/generation.h"
+#include "agent/collect/aggregate.h"
 #include "agent/collect/carry.h"
-#include "agent/collect/survivors.h"
 #include "agent/collect/held.h"
+#include "agent/collect/sink.h"
+#include "agent/collect/survivors.h"
 
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
 #define WORTH_IT (1u << 20)      /* bytes of traces, below which their memory stays as it is; … */
@@ -157,7 +160,7 @@ static const struct stack_trace *carry_stack_trace(const struct stack_trace *kep
 	if (!id || t->generation + 1 != g->c->generation)
 		return kept;
 	t->generation = g->c->generation;
-	atomic_store_explicit(&t->id, generation_node(g, id), memory_order_relaxed);
+	atomic_store_explicit(&t->id, carry_node(g, id), memory_order_relaxed);
 	return kept;
 }
 
@@ -183,9 +186,9 @@ static void carry_runs(struct generation *g)
 			memset(p, 0, sizeof(*p));
 			continue;
 		}
-		p->node = generation_node(g, p->node);
-		p->shown = generation_node(g, p->shown);
-		p->thread = p->thread ? generation_thread(g, p->thread - 1) + 1 : 0;
+		p->node = carry_node(g, p->node);
+		p->shown = carry_node(g, p->shown);
+		p->thread = p->thread ? carry_thread(g, p->thread - 1) + 1 : 0;
 	}
 }
 
@@ -199,7 +202,7 @@ static void carry_records(struct generation *g)
 		if (!r->thread_entry)
 			continue;
 		r->thread_entry = atomic_load(&r->state) == RECORD_FREE || r->thread_entry > g->old.threads.count
-					  ? 0 : generation_thread(g, r->thread_entry - 1) + 1;
+					  ? 0 : carry_thread(g, r->thread_entry - 1) + 1;
 	}
 }
 
@@ -208,7 +211,7 @@ static void carry_labels(struct generation *g)
 	size_t i;
 
 	for (i = 0; i < g->c->trace_contexts.count; i++)
-		g->c->trace_contexts.items[i].labels = generation_text(g, g->c->trace_contexts.items[i].labels);
+		g->c->trace_contexts.items[i].labels = carry_text(g, g->c->trace_contexts.items[i].labels);
 }
 
 /* What is to be looked up, and which functions were. */
@@ -256,13 +259,13 @@ static void carry_methods(struct generation *g)
 					     .name = carry_known_text(g, m->names.name)};
 
 		if (m->chain.constant && names.class_name && names.name) {
-			names.signature = generation_text(g, m->names.signature);
+			names.signature = carry_text(g, m->names.signature);
 			method_identities_keep(now, m, &names);
 		}
 	}
 	for (i = 0; i < old->redefined.capacity; i++) {
 		const struct map_slot *s = &old->redefined.slots[i];
-		uint32_t name = !s->used ? 0 : redefining ? generation_text(g, (uint32_t)s->key)
+		uint32_t name = !s->used ? 0 : redefining ? carry_text(g, (uint32_t)s->key)
 							  : carry_known_text(g, (uint32_t)s->key);
 		uint32_t *slot = name ? map_put(&now->redefined, name, NULL) : NULL;
 

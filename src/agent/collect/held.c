@@ -1,4 +1,7 @@
 #include "agent/collect/held.h"
+#include "agent/collect/collector.h"
+#include "agent/collect/collector_state.h"
+#include "agent/collect/held.def"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,9 @@
 #ifndef JSTROBE_COLLECT_HELD_H
 #define JSTROBE_COLLECT_HELD_H
 
-#include "agent/collect/aggregate.h"
+#include "common/base/base.h"
+
+struct collector;
 
 /* Bytes of all rows that are renewed. Lock held. */
 size_t held_bytes(const struct collector *c);

@@ -1,6 +1,7 @@
 #include "agent/collect/sink.h"
+#include "agent/collect/collector_state.h"
+#include "agent/collect/drain.h"
 
-#include "agent/collect/aggregate.h"
 #include "agent/zone/zone.h"
 #include "common/os/os.h"
 
@@ -96,21 +97,6 @@ void sink_freed(struct collector *c)
 		missed = c->sources->blocks_freed(wanted, tell_freed, c);
 	for (; missed; missed--)
 		TELL(c, freed, 0, 0, 0);
-}
-
-void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f)
-{
-	e->node = generation_node(g, e->node);
-	e->thread = generation_thread(g, e->thread);
-	e->name = generation_text(g, e->name);
-	if (f)
-		f->class_name = generation_text(g, f->class_name);
-	if (!l)
-		return;
-	l->class_name = generation_text(g, l->class_name);
-	l->owner_name = generation_text(g, l->owner_name);
-	l->owner_node = generation_node(g, l->owner_node);
-	l->owner_thread = l->owner_thread ? generation_thread(g, l->owner_thread - 1) + 1 : 0;
 }
 
 void sink_renewed(struct collector *c, struct generation *g)

@@ -87,7 +87,7 @@ struct sink_ops {
 	/* A sampled block of native memory at ADDRESS was freed; THREAD + 1, 0: of no thread that is known. ADDRESS 0:
 	 * one that could not be noted. */
 	void (*freed)(struct sink *, uint64_t time, uint32_t thread, uint64_t address);
-	/* All numbers are void: those that are kept get their new ones from generation_node, _thread and _text. */
+	/* All numbers are void: those that are kept get their new ones from carry_node, _thread and _text. */
 	void (*renewed)(struct sink *, struct generation *);
 	/* Nothing more will come: the sink has been taken off its collector. */
 	void (*close)(struct sink *);
@@ -116,7 +116,5 @@ void sink_thread_end(struct collector *c, uint32_t thread);
 /* What had been freed before the queues were emptied. */
 void sink_freed(struct collector *c);
 void sink_renewed(struct collector *c, struct generation *g);
-/* For sinks, during sink_ops.renewed: E, which is kept, gets its new numbers, and its lock L and fields F, or NULL. */
-void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f);
 
 #endif

@@ -1,8 +1,10 @@
 #include "agent/collect/survivors.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/carry.h"
+#include "agent/collect/sink.h"
 
 #include <string.h>
 
-#include "agent/collect/carry.h"
 
 static unsigned id_of(const struct collector *c, uint32_t e)
 {
@@ -173,9 +175,9 @@ void survivors_carry(struct generation *g)
 
 		if (!s->id)
 			continue;
-		s->node = generation_node(g, s->node);
-		s->thread = generation_thread(g, s->thread);
-		s->class_name = generation_text(g, s->class_name);
+		s->node = carry_node(g, s->node);
+		s->thread = carry_thread(g, s->thread);
+		s->class_name = carry_text(g, s->class_name);
 		if (!s->node)
 			s->id = 0; /* no memory for its stack */
 	}

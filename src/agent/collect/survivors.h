@@ -7,7 +7,12 @@
 #ifndef JSTROBE_COLLECT_SURVIVORS_H
 #define JSTROBE_COLLECT_SURVIVORS_H
 
-#include "agent/collect/aggregate.h"
+#include "common/base/base.h"
+
+struct collector;
+struct generation;
+struct sink;
+struct sink_event;
 
 /* Whether samples of event E are of this kind. */
 bool survivors_are_of(const struct collector *c, uint32_t e);

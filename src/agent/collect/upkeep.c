@@ -8,8 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "agent/collect/aggregate.h"
+#include "agent/collect/collector_state.h"
+#include "agent/collect/drain.h"
+#include "agent/collect/generation.h"
 #include "agent/collect/names/late_names.h"
+#include "agent/collect/sink.h"
 #include "agent/hooks/faults.h"
 #include "agent/threads/closers.h"
 #include "agent/threads/deferred.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/aggregate.h"
 #include "profile/model/filter.h"
 
 #define JUDGED 0x80 /* beside the verdict */

@@ -8,7 +8,8 @@
 #ifndef JSTROBE_SINKS_SINK_FILTER_H
 #define JSTROBE_SINKS_SINK_FILTER_H
 
-#include "agent/collect/aggregate.h"
+#include "agent/collect/collector_state.h"
+#include "agent/collect/sink.h"
 #include "profile/writers/format.h"
 
 struct shown {

@@ -1,4 +1,5 @@
 #include "agent/collect/names/late_names.h"
+#include "agent/collect/collector_state.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,9 @@
 #ifndef JSTROBE_COLLECT_NAMES_LATE_NAMES_H
 #define JSTROBE_COLLECT_NAMES_LATE_NAMES_H
 
-#include "agent/collect/aggregate.h"
+#include "common/base/base.h"
+
+struct collector;
 
 /* Whether a frame of NODE has no name yet. Collector's lock held. */
 bool late_waits(const struct collector *c, uint32_t node);

@@ -5,6 +5,7 @@
  *
  * Symbol tables take long to read, so a thread of ours does it, which is there only meanwhile.
  */
+#include "agent/collect/collector_state.h"
 #include "agent/collect/names/late_names.h"
 
 #include "agent/threads/own_thread.h"

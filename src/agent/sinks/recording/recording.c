@@ -1,3 +1,5 @@
+#include "agent/collect/collector_state.h"
+#include "agent/collect/sink.h"
 #include "agent/collect/survivors.h"
 #include "agent/sinks/recording/recording.h"
 

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "agent/collect/carry.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "common/os/os.h"
 
@@ -84,14 +85,14 @@ static void renumber(struct generation *g, struct event_list *l)
 	for (i = 0; i < l->count; i++) {
 		struct sink_event *e = event_list_at(l, i);
 
-		sink_carry(g, e, (struct sink_lock *)(uintptr_t)e->lock, (struct sink_fields *)(uintptr_t)e->fields);
+		carry_event(g, e, (struct sink_lock *)(uintptr_t)e->lock, (struct sink_fields *)(uintptr_t)e->fields);
 	}
 }
 
 static void renumber_note(struct generation *g, struct thread_note *n)
 {
 	if (n->thread != UINT32_MAX)
-		n->thread = generation_thread(g, n->thread);
+		n->thread = carry_thread(g, n->thread);
 }
 
 /* The constants of the chunk stay: what is met again under another number finds its own. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/carry.h"
+#include "agent/collect/ended_threads.h"
 #include "agent/collect/names/late_names.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/zone/frame_word.h"
@@ -142,14 +144,14 @@ void recording_carry_keys(struct recording *r, struct generation *g)
 	size_t i;
 
 	for (i = 0; i < r->threads.count; i++) {
-		uint32_t thread = generation_lives(g, (uint32_t)i);
+		uint32_t thread = carry_lives(g, (uint32_t)i);
 		const struct thread_key *fresh = &r->threads.items[i];
 
 		while (fresh && now.count < thread)
 			fresh = VECTOR_PUSH(&now);
 		if (thread && thread <= now.count)
 			now.items[thread - 1] = (struct thread_key){r->threads.items[i].key,
-								    generation_text(g, r->threads.items[i].name),
+								    carry_text(g, r->threads.items[i].name),
 								    r->threads.items[i].java};
 	}
 	free(r->threads.items);

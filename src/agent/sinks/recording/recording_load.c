@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/carry.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "common/os/os.h"
 
@@ -118,7 +119,7 @@ void recording_load_carry(struct recording *r, struct generation *g)
 	size_t i;
 
 	for (i = 0; i < r->load.each.count; i++) {
-		uint32_t thread = generation_lives(g, (uint32_t)i);
+		uint32_t thread = carry_lives(g, (uint32_t)i);
 		const struct thread_load *fresh = &r->load.each.items[i];
 
 		while (fresh && now.count < thread)

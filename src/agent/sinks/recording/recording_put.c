@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/aggregate.h"
 #include "agent/context/context_table.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/sinks/ring/ring.h"

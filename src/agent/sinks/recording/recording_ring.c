@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/aggregate.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/sinks/ring/ring.h"
 #include "common/base/error.h"

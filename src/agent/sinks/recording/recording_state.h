@@ -6,7 +6,8 @@
 
 #include <pthread.h>
 
-#include "agent/collect/aggregate.h"
+#include "agent/collect/collector_state.h"
+#include "agent/collect/sink.h"
 #include "agent/sinks/recording/event_list.h"
 #include "agent/sinks/recording/recording.h"
 #include "agent/sinks/sink_filter.h"

@@ -3,6 +3,8 @@
  */
 #include <stdlib.h>
 
+#include "agent/collect/aggregate.h"
+#include "agent/collect/generation.h"
 #include "agent/collect/names/late_names.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/threads/own_thread.h"

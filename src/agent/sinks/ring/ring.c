@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/aggregate.h"
+#include "agent/collect/carry.h"
 #include "agent/sinks/ring/ring_state.h"
 #include "agent/zone/zone.h"
 #include "common/os/os.h"
@@ -158,7 +160,7 @@ static void on_renewed(struct sink *s, struct generation *g)
 
 			ring_unpack(b, &at, before, &e, &more);
 			before = e.time;
-			sink_carry(g, &e, e.lock ? &more.lock : NULL, e.fields ? &more.fields : NULL);
+			carry_event(g, &e, e.lock ? &more.lock : NULL, e.fields ? &more.fields : NULL);
 			on_event(s, &e);
 		}
 		next = b->next;

@@ -8,7 +8,9 @@
 #ifndef JSTROBE_SINKS_RING_RING_H
 #define JSTROBE_SINKS_RING_RING_H
 
-#include "agent/collect/aggregate.h"
+#include "agent/collect/collector.h"
+#include "agent/collect/collector_state.h"
+#include "agent/collect/sink.h"
 
 struct ring;
 

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/aggregate.h"
+#include "agent/collect/collector.h"
+#include "agent/collect/sink.h"
 #include "agent/collect/survivors.h"
 #include "agent/sinks/ring/ring_state.h"
 

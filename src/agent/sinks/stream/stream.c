@@ -1,3 +1,4 @@
+#include "agent/collect/carry.h"
 #include "agent/sinks/stream/stream_state.h"
 #include "agent/zone/zone.h"
 #include "common/base/buffer.h"
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/collect/names/late_names.h"
+#include "agent/collect/sink.h"
 #include "agent/sinks/stream/stream_closing.h"
 #include "agent/threads/own_thread.h"
 #include "common/os/os.h"
@@ -99,7 +101,7 @@ static void renumber(struct generation *g, struct stream_item *items, size_t cou
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		sink_carry(g, &items[i].event, items[i].event.lock ? &items[i].lock : NULL,
+		carry_event(g, &items[i].event, items[i].event.lock ? &items[i].lock : NULL,
 			   items[i].event.fields ? &items[i].fields : NULL);
 	}
 }
@@ -114,9 +116,9 @@ static void on_renewed(struct sink *sink, struct generation *g)
 	renumber(g, s->batch.items, s->batch.count);
 	renumber(g, s->held.items, s->held.count);
 	for (i = 0; i < s->notes.count; i++)
-		s->notes.items[i].name = generation_text(g, s->notes.items[i].name);
+		s->notes.items[i].name = carry_text(g, s->notes.items[i].name);
 	for (i = 0; i < s->batch_notes.count; i++)
-		s->batch_notes.items[i].name = generation_text(g, s->batch_notes.items[i].name);
+		s->batch_notes.items[i].name = carry_text(g, s->batch_notes.items[i].name);
 	s->stacks.count = 0;
 	s->shown.frames.count = 0;
 }

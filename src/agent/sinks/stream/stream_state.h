@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "agent/collect/sink.h"
 #include "agent/sinks/sink_filter.h"
 #include "agent/sinks/stream/stream.h"
 

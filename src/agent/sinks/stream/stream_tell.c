@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/collect/aggregate.h"
+#include "agent/collect/ended_threads.h"
 #include "agent/context/context_table.h"
 #include "agent/sinks/stream/stream_state.h"
 #include "agent/zone/frame_word.h"
