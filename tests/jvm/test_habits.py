@@ -319,7 +319,8 @@ def test_place_frames(jdk17):
             cpus = {int(re.match(r"\[CPU-(\d+)", s)[1]) for s in found}
             assert cpus <= set(range(os.cpu_count())), cpus
         found = stacks(jstrobe("record", "-d", "0.3", "-i", "1ms", "--sched", "-o", "collapsed", program.pid).stdout)
-        assert found and all(s.startswith("[SCHED_OTHER];") for s in found)
+        policy = {os.SCHED_OTHER: "OTHER", os.SCHED_BATCH: "BATCH", os.SCHED_IDLE: "IDLE"}[os.sched_getscheduler(0)]
+        assert found and all(s.startswith(f"[SCHED_{policy}];") for s in found), found
 
 
 def test_user_mode_only(jdk17):
