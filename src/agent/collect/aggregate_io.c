@@ -1,3 +1,6 @@
+/*
+ * The sums of calls that read and write, by what they were about (aggregate_sums.h).
+ */
 #include "agent/collect/aggregate.h"
 #include "agent/collect/sink.h"
 

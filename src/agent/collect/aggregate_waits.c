@@ -1,4 +1,8 @@
 /*
+ * Waits for locks: their stacks, which end in the class of the lock, and their sums by lock and owner
+ * (aggregate_sums.h).
+ */
+/*
  * aggregate_waits.c - a wait for a lock: its stack ends in the lock's class, who held it is a thread of the aggregate.
  */
 #include "agent/collect/aggregate.h"
