@@ -47,6 +47,26 @@ def test_lines_fit():
     assert not wrong, "\n".join(wrong)
 
 
+def unreachable(text):
+    """Numbers of lines behind a return, break, continue or goto of their own block; gcc does not warn of them."""
+    lines = tree.strip_comments(text).split("\n")
+    for number, line in enumerate(lines):
+        leaves = re.match(r"(\t+)(return|break|continue|goto)\b", line)
+        last = next((i for i in range(number, len(lines)) if lines[i].rstrip().endswith(";")), None)
+        if not leaves or last is None:
+            continue
+        after = next((i for i in range(last + 1, len(lines)) if lines[i].strip()), None)
+        if after is not None and re.match(leaves[1] + r"(?!case\b|default:|\w+:$)[^\t}#]", lines[after]):
+            yield after + 1
+
+
+def test_no_statement_stands_behind_a_return():
+    assert list(unreachable("{\n\tif (x)\n\t\treturn a ?\n\t\t\tb : c;\n\treturn 1;\n\tmissed();\n}\n")) == [6]
+    wrong = [f"{path}:{number}" for folder in ("src", "tests", "bench") for path in tree.code_files(folder, (".c", ".h"))
+             for number in unreachable(tree.read(path))]
+    assert not wrong, "cannot be reached:\n" + "\n".join(wrong)
+
+
 def test_no_struct_hides_behind_a_typedef():
     wrong = [path for path in tree.code_files("src", (".c", ".h"))
              if re.search(r"\btypedef\s+(struct|enum|union)\b", tree.strip_comments(tree.read(path)))]

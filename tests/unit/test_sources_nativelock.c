@@ -683,6 +683,25 @@ static void child(void **state)
 	dlclose(library);
 }
 
+/* An image that comes during the session is found when the collector says so. */
+static void loaded_later(void **state)
+{
+	static struct held held = {&guard, take_mutex, give_mutex, 0, 5};
+	pthread_t thread;
+	uint64_t truth;
+
+	start(0);
+	load("lib_locks.so");
+	engine_of_collector.images_changed();
+	thread = holder_of(&held);
+	truth = waited(LOCK_MUTEX, &guard);
+	give_mutex(&guard);
+	pthread_join(thread, NULL);
+	assert_in_range(line_of(stop(), &guard, LOCK_MUTEX)->time, truth / 2, truth);
+	harness_end();
+	dlclose(library);
+}
+
 static int undo(void **state)
 {
 	harness_abort();
@@ -699,6 +718,7 @@ int main(void)
 		cmocka_unit_test_teardown(session_ends_meanwhile, undo),
 		cmocka_unit_test_teardown(short_threads, undo),
 		cmocka_unit_test_teardown(child, undo),
+		cmocka_unit_test_teardown(loaded_later, undo),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,14 +5,11 @@
 #include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"
-#include "agent/sources/io/io_hooks.h"
 #include "agent/sources/io/io_targets.h"
 #include "agent/sources/live/live_objects.h"
 #include "agent/sources/live/live_table.h"
 #include "agent/sources/lock/lock_waits.h"
-#include "agent/sources/nativelock/lock_calls.h"
 #include "agent/sources/nativemem/blocks.h"
-#include "agent/sources/nativemem/malloc_hooks.h"
 #include "agent/sources/nativemem/nativemem.h"
 #include "agent/sources/object_samples.h"
 #include "agent/sources/wall/vthreads.h"
@@ -31,17 +28,9 @@ static void change_kept(kept_stack_fn *fn, void *arg)
 	vthreads_parked_change_kept(fn, arg);
 }
 
-/* Those that have hooks there look for new ones. */
-static void images_changed(void)
-{
-	malloc_hooks_refresh();
-	io_hooks_refresh();
-}
-
 static const char *name_of(uint32_t number)
 {
 	return number < IO_NAMES_FIRST ? class_name_of(number) : io_target_name(number);
-	lock_calls_refresh();
 }
 
 const struct collect_sources engine_of_collector = {
@@ -61,7 +50,7 @@ const struct collect_sources engine_of_collector = {
 	.blocks = blocks_each,
 	.blocks_gather = blocks_gather,
 	.blocks_freed = blocks_freed,
-	.images_changed = images_changed,
+	.images_changed = engine_images_changed,
 	.class_name = name_of,
 	.stands_for = live_table_stands_for,
 	.heap_used = live_objects_used,

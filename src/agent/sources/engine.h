@@ -113,6 +113,7 @@ struct engine_ops {
 	/* It ends, before engine_stop; GOES_ON: in another one like it. Also when none has followed, or begun. */
 	void (*listen_no_more)(bool goes_on);
 	void (*look)(bool collect); /* a result is wanted; COLLECT: of a heap that was collected just now. Attached */
+	void (*images_changed)(void); /* images came or went, or one is loaded completely; the collector's thread */
 	void (*vm_init)(void);  /* the JVM is up */
 	void (*vm_death)(void); /* it ends; any thread */
 	void (*release)(void);  /* memory that handlers could read goes back, with the records' */
@@ -128,11 +129,12 @@ struct engine_ops {
 
 /*
  * All sources: a session listens to the JVM (after engine_start), and no more (before engine_stop); a result is wanted
- * of a session that goes on; the JVM is up, or ends. See struct engine_ops.
+ * of a session that goes on; images have come or gone; the JVM is up, or ends. See struct engine_ops.
  */
 int engine_listen(struct buffer *notes, struct error *err);
 void engine_listen_no_more(bool goes_on);
 void engine_look(bool collect);
+void engine_images_changed(void);
 void engine_vm_init(void);
 void engine_vm_death(void);
 void engine_release(void);

@@ -62,6 +62,11 @@ void engine_look(bool collect)
 	TELL(look, collect);
 }
 
+void engine_images_changed(void)
+{
+	TELL(images_changed);
+}
+
 void engine_vm_init(void)
 {
 	TELL(vm_init);

@@ -202,6 +202,6 @@ static int arm(struct thread_record *r, uint32_t e)
 
 const struct engine_ops engine_io = {
 	.name = "io", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
-	.halt = halt, .listen = listen_to_calls, .listen_no_more = listen_no_more, .look = look, .vm_death = vm_death,
-	.release = io_targets_release,
+	.halt = halt, .listen = listen_to_calls, .listen_no_more = listen_no_more, .look = look,
+	.images_changed = io_hooks_refresh, .vm_death = vm_death, .release = io_targets_release,
 };

@@ -56,4 +56,5 @@ static void listen_no_more(bool goes_on)
 const struct engine_ops engine_nativelock = {
 	.name = "nativelock", .handler = handler_thread, .start = start, .arm = waits_arm, .silence = waits_silence,
 	.disarm = waits_disarm, .halt = halt, .listen = listen, .listen_no_more = listen_no_more,
+	.images_changed = lock_calls_refresh,
 };

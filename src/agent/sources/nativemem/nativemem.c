@@ -145,5 +145,6 @@ static int arm(struct thread_record *r, uint32_t e)
 
 const struct engine_ops engine_nativemem = {
 	.name = "nativemem", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
-	.halt = halt, .counted = counted, .listen = listen, .listen_no_more = listen_no_more, .vm_death = vm_death,
+	.halt = halt, .counted = counted, .listen = listen, .listen_no_more = listen_no_more,
+	.images_changed = malloc_hooks_refresh, .vm_death = vm_death,
 };
