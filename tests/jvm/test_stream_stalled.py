@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import jvm
@@ -127,3 +128,22 @@ def test_what_it_did_not_get_is_counted(jdk17, tmp_path):
     assert records[0]["kind"] == "header"
     assert delivered == told["jstrobe_stream_samples_total"] > 0
     assert delivered + told["jstrobe_stream_dropped_samples_total"] == told["jstrobe_samples_stored_total"]
+
+
+def test_the_end_of_the_jvm_gives_them_a_moment(jdk17, tmp_path):
+    """A reader who takes what waits as the JVM ends has a whole record last."""
+    path, received = str(tmp_path / "live.sock"), bytearray()
+
+    def take(reader):
+        wait_until(lambda: "jstrobe streams" in threads_of_streams(program), 60)
+        while part := reader.recv(1 << 16):
+            received.extend(part)
+
+    with Program(jdk17, "KnownShares") as program, socket.socket(socket.AF_UNIX) as reader:
+        assert jstrobe("start", "-i", "100us", "--lines", "--stream", "unix:" + path, program.pid).returncode == 0
+        fill(program, reader, path)
+        taking = threading.Thread(target=take, args=[reader])
+        taking.start()
+        assert program.stop() == 0, program.output[-5:]
+        taking.join(60)
+    assert received.endswith(b"\n") and json.loads(received.splitlines()[-1])["kind"], received[-300:]

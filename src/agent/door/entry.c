@@ -100,12 +100,14 @@ static void vm_death(void)
 {
 	static const struct patience_limits limits = {.stalled = 200 * NS_PER_MS, .total = 10 * NS_PER_S};
 	static const struct control_job job = {.name = "the end of the JVM", .attached = true, .run = end};
-	bool idle = !control_thread_id() && command_is_idle();
+	bool idle = !control_thread_id() && command_is_idle(), done;
 	enum pending_end how;
 
 	session_vm_dies();
 	log_at_end();
-	if (control_last(idle ? NULL : &job, &limits))
+	done = control_last(idle ? NULL : &job, &limits);
+	streams_death();
+	if (done)
 		return;
 	how = pending_abandon();
 	if (how != PENDING_WRITTEN)
