@@ -41,3 +41,24 @@ def test_names_say_where_they_live():
                 silent.append(f"{path}: {name}")
     assert count > 1000, f"{count} names in {OBJECTS}: build first"
     assert 1 - len(silent) / count >= LEAST, f"{1 - len(silent) / count:.1%}; not these:\n" + "\n".join(silent)
+
+
+# What the JVM, Java and the C library call by name; of the command its own begin.
+CALLED_BY_OTHERS = re.compile(r"Agent_On\w+|Java_\w+|main|__\w+")
+
+
+def symbols(folder, kind):
+    """[object, name] of all objects below FOLDER."""
+    objects = [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(OBJECTS, folder)) for name in names
+               if name.endswith(".o")]
+    told = subprocess.run(["nm", "-gA", kind, *objects], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [[os.path.relpath(line.split(":")[0], OBJECTS), line.split()[-1]] for line in told.splitlines()]
+
+
+def test_names_leave_their_file_for_another_one():
+    """A function that its file alone uses is static; one that no file uses goes. Those for tests are used by tests."""
+    used = {name for folder in ("src", "tests") for _, name in symbols(folder, "--undefined-only")}
+    alone = [f"{path}: {name}" for path, name in symbols("src", "--defined-only")
+             if name not in used and not CALLED_BY_OTHERS.fullmatch(name)]
+    assert len(used) > 1000, "build first"
+    assert not alone, "used by no other file:\n" + "\n".join(sorted(alone))

@@ -972,7 +972,6 @@ int main(void)
 		cmocka_unit_test(durations),
 		cmocka_unit_test(events),
 		cmocka_unit_test(events_shown),
-		cmocka_unit_test(wall_beside_others),
 		cmocka_unit_test(wall_beside_others), cmocka_unit_test(lock_beside_others),
 		cmocka_unit_test(known_but_not_yet),
 		cmocka_unit_test(unknown),

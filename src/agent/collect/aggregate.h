@@ -66,8 +66,6 @@ uint32_t aggregate_thread(struct collector *c, const struct sample *s, struct th
  */
 struct stack_count *aggregate_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
 					uint8_t state, uint32_t trace_context);
-/* R will take no sample any more: the weight it carries for the next one is lost. */
-void aggregate_carried(struct thread_record *r);
 /* R ends: its losses of all events go to those of the dead. Lock held. */
 void aggregate_end(struct collector *c, struct thread_record *r);
 /* Losses of event E so far: records alive and dead, and signals without a record. Lock held. */

@@ -6,7 +6,8 @@
 #include "agent/collect/aggregate.h"
 #include "common/os/os.h"
 
-void aggregate_carried(struct thread_record *r)
+/* R will take no sample any more: the weight it carries for the next one is lost. */
+static void lose_carried(struct thread_record *r)
 {
 	uint32_t e;
 
@@ -35,7 +36,7 @@ void aggregate_end(struct collector *c, struct thread_record *r)
 {
 	uint32_t e;
 
-	aggregate_carried(r);
+	lose_carried(r);
 	for (e = 0; e < c->options.events; e++)
 		add_losses(r, e, &c->events[e].losses_of_dead);
 }
@@ -77,7 +78,7 @@ void aggregate_close(struct collector *c)
 	struct loss_totals all;
 
 	for (n = 0; n < count; n++)
-		aggregate_carried(&zone.records.records[n]);
+		lose_carried(&zone.records.records[n]);
 	for (e = 0; e < c->options.events; e++) {
 		aggregate_all_losses(c, e, &all);
 		c->events[e].losses_of_dead = all;

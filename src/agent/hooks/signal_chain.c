@@ -12,7 +12,8 @@ static struct copy_link *link_of(const struct signal_chain *chain, struct copy *
 	return c->size >= chain->link + sizeof(struct copy_link) ? (struct copy_link *)((char *)c + chain->link) : NULL;
 }
 
-struct copy_link *signal_chain_link(const struct signal_chain *c)
+/* What other copies see of ours. */
+static struct copy_link *own_link(const struct signal_chain *c)
 {
 	return link_of(c, &jstrobe_copy);
 }
@@ -62,7 +63,7 @@ static bool pass_on_to(struct signal_chain *c, const struct sigaction *a)
 	if (n == c->bound)
 		c->formers[c->bound++] = *a;
 	atomic_store(c->former, &c->formers[n]);
-	atomic_store(&signal_chain_link(c)->former, &c->formers[n]);
+	atomic_store(&own_link(c)->former, &c->formers[n]);
 	return true;
 }
 
@@ -77,7 +78,7 @@ int signal_chain_put_before(struct signal_chain *c, const struct sigaction *now)
 	ours.sa_sigaction = c->handler;
 	if (sigaction(c->signo, &ours, &was))
 		return -errno;
-	atomic_store(&signal_chain_link(c)->handler, (void *)c->handler);
+	atomic_store(&own_link(c)->handler, (void *)c->handler);
 	if (!signal_chain_is_ours(c, &was) && !is_same(&was, now) && !pass_on_to(c, &was))
 		return -ENOSPC;
 	return 0;
@@ -101,7 +102,7 @@ void signal_chain_put_back(struct signal_chain *c)
 		sigaction(c->signo, &was, NULL);
 		return;
 	}
-	atomic_store(&signal_chain_link(c)->handler, NULL);
+	atomic_store(&own_link(c)->handler, NULL);
 	while (n)
 		atomic_store(&gone[--n]->handler, NULL);
 }

@@ -31,8 +31,6 @@ static inline bool signal_chain_is_ours(const struct signal_chain *c, const stru
 	return a->sa_flags & SA_SIGINFO && a->sa_sigaction == c->handler;
 }
 
-/* What other copies see of ours. */
-struct copy_link *signal_chain_link(const struct signal_chain *c);
 /* Who is reached by A, behind all copies before it; one of them if they go in a circle. Without the lock, too. */
 const struct sigaction *signal_chain_behind(const struct signal_chain *c, const struct sigaction *a);
 /* Ours before NOW, with its mask and flags; before who came between, too. -ENOSPC: it has stood before too many. */

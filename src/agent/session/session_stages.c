@@ -270,12 +270,12 @@ static int begin_sources(struct error *err)
 		.count = session.run.with_window,
 		.queue_start = source_options_queue(o, session.run.events, session.run.count),
 		.nobatch = o->nobatch,
-		.parked = o->vthreads,
+		.vthreads = o->vthreads,
 		.rate = o->rate,
 		.collect_first = o->collect_first,
-		.no_parks = o->nopark,
-		.sleeps = o->sleep,
-		.native_idle = o->nativewait,
+		.nopark = o->nopark,
+		.sleep = o->sleep,
+		.nativewait = o->nativewait,
 	};
 
 	strcpy(e.wall_mode, o->wall_mode);

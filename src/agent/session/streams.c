@@ -39,11 +39,6 @@ void streams_offer(int fd, const void *reader)
 	streams.offered_by = reader;
 }
 
-bool streams_wanted(const struct options *o)
-{
-	return o->stream[0] || streams.offered >= 0;
-}
-
 static const struct stream_writer *writer_of(const struct options *o)
 {
 	return stream_writer_by_name(o->stream_format);

@@ -16,8 +16,6 @@
  * any more. Front locked, not the session.
  */
 void streams_offer(int fd, const void *reader);
-/* Whether the next session will have a stream. The same. */
-bool streams_wanted(const struct options *o);
 
 /* Open what O names and what was offered; nothing is left open on failure. */
 int streams_open(const struct options *o, struct error *err);

@@ -1,5 +1,5 @@
 /*
- * active.h - the engine in force, as its sources see it. Inner header of the sources room.
+ * active.h - the active sources, as each of them sees them. Inner header of the sources room.
  */
 #ifndef JSTROBE_SOURCES_ACTIVE_H
 #define JSTROBE_SOURCES_ACTIVE_H

@@ -487,11 +487,6 @@ bool engine_stop(void)
 	return outside;
 }
 
-bool engine_is_held(void)
-{
-	return held;
-}
-
 bool engine_settle(void)
 {
 	if (held && !quiesced(held_epoch))

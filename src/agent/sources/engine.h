@@ -60,12 +60,12 @@ struct engine_options {
 	uint32_t only_cpu;    /* as in struct os_perf */
 	bool window_watched;  /* samples outside the window are kept, too */
 	int signal;           /* the one to use, 0 = a free one */
-	bool nobatch;      /* wall: a signal for each thread and tick */
-	bool parked;          /* wall: virtual threads that are parked, too */
+	bool nobatch;         /* wall: a signal for each thread and tick */
+	bool vthreads;        /* wall: virtual threads that are parked, too */
 	uint32_t rate;        /* alloc, live: samples a second at most, 0 = any number */
 	bool collect_first;   /* live: the heap is collected before a result */
-	bool no_parks, sleeps; /* lock: without LockSupport.park, with Thread.sleep */
-	bool native_idle;     /* nativelock: waits for conditions and semaphores, too */
+	bool nopark, sleep;   /* lock: without LockSupport.park, with Thread.sleep */
+	bool nativewait;      /* nativelock: waits for conditions and semaphores, too */
 	char wall_mode[8];    /* "marker", "slots", or "" = what works */
 	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker" …); "" = none */
 };
@@ -153,8 +153,6 @@ void engine_halt(void);
 bool engine_stop(void);
 /* After engine_stop returned false: disarm what it left, as soon as the handler is out. False: not yet. */
 bool engine_settle(void);
-/* Whether a stop, or a start that failed, left a handler behind: engine_settle comes first. */
-bool engine_is_held(void);
 /* The JVM's threads are known as such by now: ticks may begin. */
 void engine_threads_known(void);
 /* What was sampled so far is on its way to the collector: open runs are counted out. Takes no lock of records. */

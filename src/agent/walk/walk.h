@@ -92,8 +92,6 @@ enum step walk_stub(struct walk *w, const struct blob *b);
  * False: it is still to be left (walk_java.c).
  */
 bool walk_stub_begin(struct walk *w, const struct blob *b, const struct stub *stub, bool stands, enum step *step);
-/* One step over a frame of FRAME_BYTES that stands; BAD: why a walk ends if it has none (walk_java.c). */
-enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad);
 /*
  * Whether what a compiled method returns to can be PC: it follows a call, unless its caller was
  * deoptimised meanwhile, or frozen into the heap (walk_java.c).

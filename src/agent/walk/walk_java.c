@@ -200,13 +200,8 @@ bool walk_stub_begin(struct walk *w, const struct blob *b, const struct stub *st
 		return !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 	if (!stands || b->frame_bytes < 2 * WORD)
 		return false;
-	*step = walk_over_frame(w, b->frame_bytes, END_bad_stub);
+	*step = over_frame(w, b->frame_bytes, 0, END_bad_stub);
 	return true;
-}
-
-enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
-{
-	return over_frame(w, frame_bytes, 0, bad);
 }
 
 static uintptr_t enter_special(const struct walk *w)

@@ -89,7 +89,11 @@ static unsigned long mount_flags(int fd)
 
 /* ---- whom to trust ---------------------------------------------------------------- */
 
-bool copy_trusted(const struct stat *st, uid_t uid)
+/*
+ * Whether we would let a JVM of user UID load what lies at ST (a file or folder): it belongs to
+ * root or to that user, and no other user can write to it.
+ */
+static bool is_trusted(const struct stat *st, uid_t uid)
 {
 	return (st->st_uid == 0 || st->st_uid == uid) && (st->st_mode & 022) == 0;
 }
@@ -121,7 +125,7 @@ int copy_folder(int parent, const char *name, uid_t uid, bool make, const char *
 	if (fd < 0)
 		return error_set(err, EPERM, "%s is no folder that jstrobe has made (%s); remove it",
 				 what, error_text(errno));
-	if (fstat(fd, &st) == 0 && copy_trusted(&st, uid) &&
+	if (fstat(fd, &st) == 0 && is_trusted(&st, uid) &&
 	    (!made || fchmod(fd, 0755) == 0))
 		return fd;
 	distrust(&st, what, err);
@@ -190,7 +194,7 @@ static int verify(int folder, const struct ours *o, uid_t uid, const char *what,
 	if (fd < 0)
 		return error_set(err, EPERM, "%s/" COPY_LIBRARY " is no file that jstrobe has made (%s); remove it",
 				 what, error_text(-fd));
-	if (fstat(fd, &st) || !copy_trusted(&st, uid)) {
+	if (fstat(fd, &st) || !is_trusted(&st, uid)) {
 		distrust(&st, what, err);
 		close(fd);
 		return -EPERM;

@@ -24,11 +24,6 @@
 extern const char *const copy_places[];
 
 /*
- * Whether we would let a JVM of user UID load what lies at ST (a file or folder): it belongs to
- * root or to that user, and no other user can write to it.
- */
-bool copy_trusted(const struct stat *st, uid_t uid);
-/*
  * Open the folder NAME in folder PARENT; MAKE: make it first if it is not there. WHAT names it to
  * a person. A descriptor, -ENOENT (only without MAKE), or the error: made by a user we do not
  * trust, a link, no folder (-EPERM); or it cannot be made.

@@ -11,7 +11,7 @@
 
 #define BSS_MAX (1ull << 20) /* larger ones have other mappings in them */
 
-void memory_add_part(struct memory_reading *r, enum memory_line line, const char *what, uint64_t rss)
+static void add_part(struct memory_reading *r, enum memory_line line, const char *what, uint64_t rss)
 {
 	struct memory_part *part;
 	size_t i;
@@ -34,7 +34,7 @@ static void add(struct memory_reading *r, const struct mapping *m, enum memory_l
 		console_detail("not named: %llu KB of %llx-%llx %s %s", (unsigned long long)rss / 1024,
 			       (unsigned long long)m->start, (unsigned long long)m->end, m->perms, m->path);
 	if (what && rss)
-		memory_add_part(r, line, what, rss);
+		add_part(r, line, what, rss);
 }
 
 static bool has_code(const struct mappings *m, size_t i)

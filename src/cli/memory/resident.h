@@ -114,7 +114,6 @@ uint64_t vm_tables_static(const struct vm_tables *t, const char *type, const cha
 uint64_t vm_tables_value(const struct vm_tables *t, struct peek *p, const char *type, const char *field);
 /* The word at OBJECT's FIELD, 0. */
 uint64_t vm_tables_at(const struct vm_tables *t, struct peek *p, uint64_t object, const char *type, const char *field);
-uint64_t vm_tables_size(const struct vm_tables *t, const char *type);
 
 /* ---- what claims ---- */
 
@@ -216,7 +215,6 @@ void memory_claim_large(struct peek *p, const struct memory_classes *classes, st
 			struct memory_malloc *m);
 /* Share the resident bytes among the lines (account.c). */
 void memory_account(struct peek *p, const struct ranges *c, struct memory_reading *r);
-void memory_add_part(struct memory_reading *r, enum memory_line line, const char *what, uint64_t rss);
 
 void memory_read_counters(pid_t pid, const struct process_status *s, struct memory_counters *c);
 void memory_read_cgroup(pid_t pid, struct memory_cgroup *g);

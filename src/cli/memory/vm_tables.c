@@ -255,13 +255,3 @@ uint64_t vm_tables_at(const struct vm_tables *t, struct peek *p, uint64_t object
 
 	return object && offset >= 0 && peek_word(p, object + (uint64_t)offset, &value) ? value : 0;
 }
-
-uint64_t vm_tables_size(const struct vm_tables *t, const char *type)
-{
-	size_t i;
-
-	for (i = 0; i < t->types.count; i++)
-		if (strcmp(t->types.items[i].type, type) == 0)
-			return t->types.items[i].place;
-	return 0;
-}

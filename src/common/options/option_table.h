@@ -79,8 +79,6 @@ bool option_is(const char *word, const char *text, size_t n);
 /* Store VALUE (NULL = none given) for OPTION in O. NAME is how the user spelled it. */
 int option_apply(const struct option *option, const char *name, const char *value,
 		 struct options *o, struct error *err);
-/* Handle one item NAME[=VALUE] of an agent's string. */
-int option_agent_item(struct options *o, const char *name, const char *value, struct error *err);
 
 /*
  * Read a time. `minutes`: m means minutes and a bare number seconds; otherwise

@@ -30,7 +30,8 @@ static int unknown(const char *name, const char *spelled, bool agent, struct err
 			 spelled);
 }
 
-int option_agent_item(struct options *o, const char *name, const char *value, struct error *err)
+/* Handle one item NAME[=VALUE] of an agent's string. */
+static int agent_item(struct options *o, const char *name, const char *value, struct error *err)
 {
 	const struct option *p;
 
@@ -86,7 +87,7 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 			*value++ = '\0';
 		bad = 0;
 		if (*item)
-			bad = option_agent_item(o, item, value, to);
+			bad = agent_item(o, item, value, to);
 		else if (value)
 			bad = error_set(to, EINVAL, "unknown option: =%s; an option is NAME or "
 					"NAME=VALUE", value);

@@ -22,7 +22,8 @@ static uint64_t sum(const uint64_t *values, unsigned count)
 	return total;
 }
 
-uint64_t loss_total(const struct profile *p)
+/* All lost samples of P. */
+static uint64_t lost_samples(const struct profile *p)
 {
 	return sum(p->lost, LOSS_REASONS);
 }
@@ -69,7 +70,7 @@ static bool beyond_chance(const struct profile *p)
 		each = MAX(each, (double)p->weight_stored / (double)p->stored);
 	else
 		off += (double)loss_weight(p);
-	variance = (double)(p->stored + loss_total(p)) * each * each;
+	variance = (double)(p->stored + lost_samples(p)) * each * each;
 	if (p->interval < FIRST_INTERVAL)
 		variance += (double)p->thread_count * (double)(FIRST_INTERVAL * FIRST_INTERVAL);
 	off = (off < 0 && !p->survivors ? -off : off) - all / 20;
@@ -82,7 +83,7 @@ bool loss_is_bad(const struct profile *p)
 	if (p->told)
 		return false;
 	return misses_time(p) || beyond_chance(p) ||
-	       (loss_total(p) - p->lost[LOSS_outside_window]) * 100 > p->taken || p->complete * 100 < p->stored * 99;
+	       (lost_samples(p) - p->lost[LOSS_outside_window]) * 100 > p->taken || p->complete * 100 < p->stored * 99;
 }
 
 /* " (queue_full 2: 2.0 ms)" */
@@ -106,7 +107,7 @@ static void put_reasons(struct buffer *out, const struct profile *p)
 /* "10,012 samples taken, 10,010 stored, 2 lost (queue_full 2: 2.0 ms)" */
 static void put_counts(struct buffer *out, const struct profile *p)
 {
-	uint64_t outside = p->lost[LOSS_outside_window], lost = loss_total(p) - outside;
+	uint64_t outside = p->lost[LOSS_outside_window], lost = lost_samples(p) - outside;
 
 	buffer_printf(out, "%s sample%s taken, ", human_count(p->taken).text,
 		      human_plural(p->taken));
@@ -129,7 +130,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 /* "155 samples taken, 3 of blocks not freed, 1 lost (queue_full 1: 512 KB)" */
 static void put_left(const struct profile *p, const char *of, struct buffer *out)
 {
-	uint64_t lost = loss_total(p);
+	uint64_t lost = lost_samples(p);
 
 	buffer_printf(out, "%s sample%s taken, %s of %s", human_count(p->taken).text, human_plural(p->taken),
 		      human_count(p->stored).text, of);
@@ -147,7 +148,7 @@ static void put_unfreed(const struct profile *p, struct buffer *out)
 
 	snprintf(peak, sizeof(peak), "blocks there at the highest point, %s after the start",
 		 human_time(p->peak_after).text);
-	if (p->stored || loss_total(p))
+	if (p->stored || lost_samples(p))
 		put_left(p, p->peak_after ? peak : "blocks not freed", out);
 	else if (p->taken)
 		buffer_printf(out, "No samples: all %s sampled block%s were freed", human_count(p->taken).text,

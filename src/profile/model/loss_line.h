@@ -8,8 +8,6 @@
 #include "profile/model/format_options.h"
 #include "profile/model/profile.h"
 
-/* All lost samples of P. */
-uint64_t loss_total(const struct profile *p);
 /* The weight (ns) of all lost samples of P. */
 uint64_t loss_weight(const struct profile *p);
 /* Whether a reader must be warned: more than 1 % lost, or less than 99 % complete stacks. */

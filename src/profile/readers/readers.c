@@ -448,16 +448,6 @@ void readers_free(struct conversion *c)
 	free(c);
 }
 
-bool readers_is_recording(const char *name)
-{
-	struct input in;
-	struct error err;
-	bool is = input_open(&in, name, &err) == 0 && chunk_is_recording(&in);
-
-	input_close(&in);
-	return is;
-}
-
 int readers_repair(const char *name, int fd, struct buffer *notes, struct error *err)
 {
 	struct recording_info info = {.chunks = 0};

@@ -29,8 +29,6 @@ const char *readers_notes(const struct conversion *c);
 uint64_t readers_most_bytes(const struct conversion *c);
 void readers_free(struct conversion *c);
 
-/* Whether the file called NAME begins as a recording does. */
-bool readers_is_recording(const char *name);
 /*
  * Write the recording NAME anew to FD, every chunk of it finished. NOTES gets sentences on what was
  * left out. 0 or a negative errno with the reason.

@@ -84,8 +84,8 @@ static uint32_t collect(const struct sorted *s, struct stack_trace *traces)
 	return count;
 }
 
-int text_traces(struct buffer *out, const struct profile *p, const struct format_options *options,
-		unsigned limit)
+/* The LIMIT hottest stacks, leaf first. 0 or -ENOMEM. */
+static int put_traces(struct buffer *out, const struct profile *p, const struct format_options *options, unsigned limit)
 {
 	unsigned style = format_style(STYLE_TEXT, options);
 	struct stack_trace *traces = NULL;
@@ -113,8 +113,8 @@ int text_traces(struct buffer *out, const struct profile *p, const struct format
 	return 0;
 }
 
-int text_flat(struct buffer *out, const struct profile *p, const struct format_options *options,
-	      unsigned limit)
+/* The LIMIT methods with most self samples. 0 or -ENOMEM. */
+static int put_methods(struct buffer *out, const struct profile *p, const struct format_options *options, unsigned limit)
 {
 	unsigned style = format_style(STYLE_TEXT, options);
 	struct methods m;
@@ -159,9 +159,9 @@ static void write_text(const struct profile *p, const struct format_options *opt
 	if (p->stored && p->io_count)
 		io_tables(out, p, options);
 	if (p->stored && traces)
-		result = text_traces(out, p, options, traces);
+		result = put_traces(out, p, options, traces);
 	if (p->stored && flat && !result)
-		result = text_flat(out, p, options, flat);
+		result = put_methods(out, p, options, flat);
 	if (result && !out->failed)
 		out->failed = -result;
 }

@@ -76,7 +76,6 @@ struct stream {
 
 /* Records about the session, its threads and samples: put, or counted as dropped. Collector's lock held. */
 void stream_tell_header(struct stream *s, uint64_t now);
-void stream_tell_thread(struct stream *s, const struct stream_thread *t);
 void stream_tell_threads(struct stream *s, uint64_t now);
 void stream_tell_note(struct stream *s, const struct stream_note *n);
 void stream_tell_item(struct stream *s, const struct stream_item *item);

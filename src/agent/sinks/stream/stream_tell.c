@@ -152,7 +152,7 @@ static struct stream_thread thread_of(struct stream *s, const struct sink_event 
 	return (struct stream_thread){.java_id = e->vthread, .name = virtual_name(s->collector, e->vthread, name)};
 }
 
-void stream_tell_thread(struct stream *s, const struct stream_thread *t)
+static void tell_thread(struct stream *s, const struct stream_thread *t)
 {
 	s->options.writer->thread(&s->record, t);
 	put_or_count(s, false, t->time);
@@ -160,7 +160,7 @@ void stream_tell_thread(struct stream *s, const struct stream_thread *t)
 
 void stream_tell_note(struct stream *s, const struct stream_note *n)
 {
-	stream_tell_thread(s, &(struct stream_thread){.time = n->time, .tid = n->tid, .java_id = n->java_id,
+	tell_thread(s, &(struct stream_thread){.time = n->time, .tid = n->tid, .java_id = n->java_id,
 						      .name = text(s, n->name), .ended = n->ended});
 }
 

@@ -119,8 +119,8 @@ int lock_listen(struct buffer *notes, struct error *err)
 	if (rc)
 		return rc;
 	waits.on = true;
-	waits.parks = !active_options()->no_parks;
-	waits.sleeps = active_options()->sleeps;
+	waits.parks = !active_options()->nopark;
+	waits.sleeps = active_options()->sleep;
 	if (jvm_is_live())
 		open(notes);
 	return 0;

@@ -31,7 +31,7 @@ static int listen(struct buffer *notes, struct error *err)
 {
 	if (!waits_are_wanted(WAITS_OF_NATIVE))
 		return 0;
-	if (!lock_calls_install(active_options()->native_idle))
+	if (!lock_calls_install(active_options()->nativewait))
 		return error_set(err, EBUSY, "nativelock: another copy of libjstrobe.so in this process is just "
 				 "starting or ending a session; try again");
 	waits_open(WAITS_OF_NATIVE);

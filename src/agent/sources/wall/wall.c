@@ -273,7 +273,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 		rc = error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
 			       "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "
 			       "leave the option out");
-	else if (active_options()->parked)
+	else if (active_options()->vthreads)
 		rc = vthreads_parked_start(e, err);
 	(void)notes;
 	if (rc == 0)
