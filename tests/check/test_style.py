@@ -103,3 +103,11 @@ def test_nothing_names_the_machine_it_was_written_on():
                 if not known.match(address):
                     wrong.append(f"{path}:{number}: {address}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_unit_test_runs_twice():
+    wrong = []
+    for path in tree.code_files("tests/unit", (".c",)):
+        entries = re.findall(r"\bcmocka_unit_test(?:_\w+)?\([^()]*\)", tree.read(path))
+        wrong += [f"{path}: {entry.strip()}" for entry in sorted(set(entries)) if entries.count(entry) > 1]
+    assert not wrong, "\n".join(wrong)

@@ -85,7 +85,8 @@ static uint32_t collect(const struct sorted *s, struct stack_trace *traces)
 }
 
 /* The LIMIT hottest stacks, leaf first. 0 or -ENOMEM. */
-static int put_traces(struct buffer *out, const struct profile *p, const struct format_options *options, unsigned limit)
+static int put_traces(struct buffer *out, const struct profile *p, const struct format_options *options,
+		      unsigned limit)
 {
 	unsigned style = format_style(STYLE_TEXT, options);
 	struct stack_trace *traces = NULL;
@@ -114,7 +115,8 @@ static int put_traces(struct buffer *out, const struct profile *p, const struct 
 }
 
 /* The LIMIT methods with most self samples. 0 or -ENOMEM. */
-static int put_methods(struct buffer *out, const struct profile *p, const struct format_options *options, unsigned limit)
+static int put_methods(struct buffer *out, const struct profile *p, const struct format_options *options,
+		       unsigned limit)
 {
 	unsigned style = format_style(STYLE_TEXT, options);
 	struct methods m;
