@@ -133,6 +133,17 @@ static int finish(int rc)
 	return rc == CLI_DONE ? CLI_FAILED : rc;
 }
 
+/* Lines, each with its newline: what was read otherwise than it was said. */
+static void say_notes(const char *notes)
+{
+	size_t n;
+
+	for (; *notes; notes += n + (notes[n] != '\0')) {
+		n = strcspn(notes, "\n");
+		console_note("%.*s", (int)n, notes);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = {0};
@@ -163,5 +174,6 @@ int main(int argc, char **argv)
 		return usage("nothing follows --; give the program to run, as in -- java -jar "
 			     "app.jar");
 	console_init(cli.options.quiet, cli.options.verbose);
+	say_notes(cli.options.notes);
 	return finish(run(&cli));
 }

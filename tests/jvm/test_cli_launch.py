@@ -198,8 +198,7 @@ def test_agentpath_into_a_device_or_a_pipe(jdk17, tmp_path):
 
 def test_mistakes_in_agentpath_leave_the_program_alone(jdk):
     for options, words in (
-            ("start,intervall=1ms", ["intervall", "did you mean interval?"]),
-            ("start,tlab", ["not available yet: tlab"]),
+            ("start,page-faults", ["unknown option: page-faults; an event is event=page-faults"]),
             ("start,interval=0", ["interval: 0 is out of range"]),
             ("start,file=/no/such/folder/x.html", ["/no/such/folder"]),
             ("start,file=x.pprof", ["not available yet: pprof"]),
@@ -212,6 +211,44 @@ def test_mistakes_in_agentpath_leave_the_program_alone(jdk):
         said = [line for line in program.output if line != "READY"]
         assert len(said) == 1 and said[0].startswith("jstrobe: "), (options, said)
         assert "runs unprofiled" in said[0] and all(w in said[0] for w in words), said
+
+
+# Strings that other programs send to async-profiler, of its older versions too; what is said to them.
+OF_OTHERS = [
+    ("start,event=cpu,interval=10000000,", []),
+    ("start,event=cpu,interval=1000000,jstackdepth=2048,buffer=10000,collapsed=total,ann,file={}.txt", []),
+    ("start,interval=1us,threads,event=cpu,framebuf=1000,width=800,allkernel,cstack=lbr,file={}.jfr",
+     ["cstack: unknown mode lbr; it is vm", "interval: 1us is too short for cpu; it is 50us"]),
+    ("start,event=wall,alloc,loop=5m,interval=10ms,file={}-%t.jfr", []),
+    ("start,event=cpu,alloc=512k,live,lock=10ms,interval=10ms,file={}.jfr", []),
+    ("start,event=alloc,alloc=512k,live,interval=10ms,file={}.jfr", ["interval: that of alloc is bytes"]),
+    ("start,event=cpu,file={}.html,interval=1000000,simple", []),
+    ("start,Event=cpu,logLevel=WARN,intervall=1ms,features=vtable+pcaddr,cstack=vmx,proc=30,file={}.jfr",
+     ["intervall (did you mean interval?); it is left out", "features=vtable", "features=pcaddr", "proc"]),
+]
+
+
+@pytest.mark.parametrize("options, words", OF_OTHERS)
+def test_strings_of_others(jdk, tmp_path, options, words):
+    """They profile; what is read otherwise than it was said is told, a line each."""
+    with with_agent(jdk, options.format(tmp_path / "x")) as program:
+        program.wait_for("READY")
+        status = jstrobe("status", program.pid).stdout
+        assert status.startswith("Profiling is running"), status
+        assert program.stop() == 0
+    said = [line for line in program.output if line.startswith("jstrobe: ")]
+    assert len(said) == len(words) and all(w in line for w, line in zip(words, said)), said
+    assert len(os.listdir(tmp_path)) == ("file=" in options)
+
+
+def test_a_string_that_only_loads(jdk, tmp_path):
+    """IDEs load the library first, with all the words, and start later."""
+    with with_agent(jdk, f"version,jfr,event=wall,interval=10ms,cstack=no,file={tmp_path}/x.jfr,log={tmp_path}/log,"
+                         "logLevel=DEBUG") as program:
+        program.wait_for("READY")
+        assert jstrobe("status", program.pid).stdout == "Profiler is not active\n"
+        assert program.stop() == 0
+    assert program.output == ["READY"]
 
 
 def test_strict_makes_a_mistake_fatal(jdk17):

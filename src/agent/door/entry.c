@@ -181,6 +181,17 @@ static int forbid(const struct options *o, bool at_load, struct error *err)
 	return 0;
 }
 
+/* Said aloud, although the session runs: it may be another one than was meant. */
+static void say_left_out(const char *notes)
+{
+	size_t n;
+
+	for (; *notes; notes += n + (notes[n] != '\0')) {
+		n = strcspn(notes, "\n");
+		log_error("%.*s", (int)n, notes);
+	}
+}
+
 /* What TEXT says, with O to read it into. */
 static int follow(JavaVM *vm, const char *text, bool at_load, struct options *o, struct error *err)
 {
@@ -191,6 +202,8 @@ static int follow(JavaVM *vm, const char *text, bool at_load, struct options *o,
 		strcpy(o->log, said->log);
 	rc = options_parse_agent(o, text, ',', err);
 	log_as(o);
+	if (rc == 0)
+		say_left_out(o->notes);
 	if (rc == 0)
 		rc = forbid(o, at_load, err);
 	if (rc)

@@ -5,21 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/ascii.h"
 #include "common/options/apply.h"
 
 int apply_cstack(const struct option *option, const char *name, const char *value,
 			struct options *o, struct error *err)
 {
-	static const char *const modes[] = {"no", "vm", "fp", "dwarf"};
+	static const char *const modes[] = {"no", "vm", "vmx", "fp", "dwarf"};
 	size_t i = 0;
 
 	while (i < ARRAY_LEN(modes) && strcmp(modes[i], value) != 0)
 		i++;
-	if (strcmp(value, "vmx") == 0)
-		return error_set(err, EINVAL, "not available yet: %s=vmx; use %s=vm", name, name);
-	if (i == ARRAY_LEN(modes))
-		return error_set(err, EINVAL, "%s: unknown mode %s; use no, vm, fp or dwarf", name,
+	if (i == ARRAY_LEN(modes) && !o->lenient)
+		return error_set(err, EINVAL, "%s: unknown mode %s; use no, vm, vmx, fp or dwarf", name,
 				 value);
+	if (i == ARRAY_LEN(modes)) {
+		option_note(o, "%s: unknown mode %s; it is vm", name, value);
+		value = "vm";
+	}
 	strcpy(apply_field(option, o), value);
 	return 0;
 }
@@ -97,14 +100,18 @@ int apply_features(const char *value, struct options *o, struct error *err)
 	while (*value) {
 		size_t n = strcspn(value, ",+");
 
-		for (i = 0; i < ARRAY_LEN(later); i++)
-			if (option_is(later[i], value, n))
-				return error_set(err, EINVAL, "not available yet: features=%s",
-						 later[i]);
-		if (!option_is("stats", value, n))
+		for (i = 0; i < ARRAY_LEN(later) && !option_is(later[i], value, n); i++)
+			;
+		if (option_is("stats", value, n))
+			o->stats = true;
+		else if (o->lenient)
+			option_note(o, "%s: features=%.*s; it is left out",
+				    i < ARRAY_LEN(later) ? "not available yet" : "unknown", (int)n, value);
+		else if (i < ARRAY_LEN(later))
+			return error_set(err, EINVAL, "not available yet: features=%s", later[i]);
+		else
 			return error_set(err, EINVAL, "unknown feature: %.*s; there is "
 					 "features=stats", (int)n, value);
-		o->stats = true;
 		value += n + (value[n] != '\0');
 	}
 	return 0;
@@ -142,7 +149,7 @@ int apply_loglevel(const char *name, const char *value, struct options *o,
 	static const char *const levels[] = {"trace", "debug", "info", "warn", "error", "none"};
 	size_t i = 0;
 
-	while (i < ARRAY_LEN(levels) && strcmp(levels[i], value) != 0)
+	while (i < ARRAY_LEN(levels) && !ascii_equals(levels[i], value))
 		i++;
 	if (i == ARRAY_LEN(levels))
 		return error_set(err, EINVAL, "%s: unknown level %s; use trace, debug, info, "

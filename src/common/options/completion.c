@@ -10,7 +10,7 @@
 #include "common/options/option_table.h"
 
 static const char levels[] = "trace debug info warn error none";
-static const char modes[] = "no vm fp dwarf";
+static const char modes[] = "no vm vmx fp dwarf";
 
 /* The words that P's value can be, apart by blanks; "" if they cannot be listed. */
 static void put_values(const struct option *p, struct buffer *out)

@@ -138,7 +138,7 @@ static bool is_option(const char *item)
 	size_t n = strcspn(item, "=");
 
 	for (p = option_table; p->help; p++)
-		if (option_is(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
+		if (option_is_called(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
 			return true;
 	return false;
 }
@@ -181,6 +181,12 @@ static int read_interval(struct options *o, const char *event, bool bytes, struc
 		o->interval = bytes ? o->interval_bytes : o->interval;
 		return 0;
 	}
+	if (o->lenient && bytes && options_event_interval(o, event)) {
+		option_note(o, "interval: that of %s is bytes, and this is a time; it is left out, for %s has its own",
+			    event, event);
+		o->interval = 0;
+		return 0;
+	}
 	o->interval = 0;
 	return bytes ? error_set(err, EINVAL, "interval: that of %s is bytes, and this is a time; write it like 512k "
 				 "or 1m", event) :
@@ -202,6 +208,12 @@ int option_check_interval(struct options *o, struct error *err)
 		return 0;
 	option_time_text(o->interval, given, sizeof(given));
 	option_time_text(e->least, least, sizeof(least));
+	/* a bare number that is too small was hardly meant as nanoseconds */
+	if (o->interval < e->least && o->interval_bytes == OPTIONS_ALL) {
+		option_note(o, "interval: %s is too short for %s; it is %s, the shortest there is", given, first, least);
+		o->interval = e->least;
+		return 0;
+	}
 	error_set(err, EINVAL, "interval: %s is out of range for %s; use a time from %s to 100s (a bare number is in "
 		  "nanoseconds)", given, first, least);
 	o->interval = 0;

@@ -75,10 +75,14 @@ extern const char *const option_group_names[OPTION_GROUPS];
 
 /* True if TEXT[0..N) is the whole of WORD. */
 bool option_is(const char *word, const char *text, size_t n);
+/* The same, letter case aside: async-profiler's callers write logLevel and the like. */
+bool option_is_called(const char *word, const char *text, size_t n);
 
 /* Store VALUE (NULL = none given) for OPTION in O. NAME is how the user spelled it. */
 int option_apply(const struct option *option, const char *name, const char *value,
 		 struct options *o, struct error *err);
+/* Add a sentence to the notes of O; what has no room is left out. */
+void option_note(struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Read a time. `minutes`: m means minutes and a bare number seconds; otherwise

@@ -3,6 +3,8 @@
  */
 #include "common/options/options.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/ascii.h"
@@ -49,6 +51,26 @@ void options_init(struct options *o)
 bool option_is(const char *word, const char *text, size_t n)
 {
 	return word && strlen(word) == n && memcmp(word, text, n) == 0;
+}
+
+bool option_is_called(const char *word, const char *text, size_t n)
+{
+	return word && strlen(word) == n && ascii_begins(word, text, n);
+}
+
+void option_note(struct options *o, const char *fmt, ...)
+{
+	size_t used = strlen(o->notes), room = sizeof(o->notes) - used;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(o->notes + used, room, fmt, args);
+	va_end(args);
+	if (n < 0 || (size_t)n + 1 >= room)
+		o->notes[used] = '\0';
+	else
+		memcpy(o->notes + used + n, "\n", 2);
 }
 
 /* Edit distance of A and B, letter case aside; a swap of neighbours counts 1. Up to 31 letters. */

@@ -145,6 +145,8 @@ struct options {
 	bool want_version, want_help;
 
 	/* while a text is read */
+	bool lenient;       /* what is not known is left out, with a note: callers have words of other profilers' versions */
+	char notes[1024];   /* what was read otherwise than it was said: sentences, each with its newline */
 	bool parsing, event_said;
 	uint64_t period_said;       /* sampling_period_ms, ns */
 	bool sampling_said;         /* an event that is sampled was asked for */
@@ -171,7 +173,8 @@ void options_init(struct options *o);
 /*
  * Read the agent's option string TEXT, items apart by SEPARATOR (',' in
  * -agentpath; '\n' between command and agent, whose values may have commas).
- * Items are added to what O holds. -EINVAL with the reason.
+ * Items are added to what O holds. -EINVAL with the reason. Apart by commas, what is not known is left out and stands
+ * in the notes, as callers have words of other profilers' versions; with `strict` it is an error.
  */
 int options_parse_agent(struct options *o, const char *text, char separator, struct error *err);
 

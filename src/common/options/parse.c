@@ -9,9 +9,10 @@
 
 #include "common/options/option_table.h"
 
-static int unknown(const char *name, const char *spelled, bool agent, struct error *err)
+/* The option of the agent's string, or of the command, that NAME may be a slip of; NULL: none is near. */
+static const char *near_one(const char *name, bool agent)
 {
-	const char *names[256], *near;
+	const char *names[256];
 	const struct option *p;
 	size_t n = 0;
 
@@ -22,7 +23,13 @@ static int unknown(const char *name, const char *spelled, bool agent, struct err
 			names[n++] = candidate;
 	}
 	names[n] = NULL;
-	near = options_nearest(name, names);
+	return options_nearest(name, names);
+}
+
+static int unknown(const char *name, const char *spelled, bool agent, struct error *err)
+{
+	const char *near = near_one(name, agent);
+
 	if (near)
 		return error_set(err, EINVAL, "unknown option: %s (did you mean %s%s?)", spelled,
 				 agent ? "" : "--", near);
@@ -34,15 +41,27 @@ static int unknown(const char *name, const char *spelled, bool agent, struct err
 static int agent_item(struct options *o, const char *name, const char *value, struct error *err)
 {
 	const struct option *p;
+	const char *near;
 
 	for (p = option_table; p->help; p++)
-		if (p->agent && strcmp(p->agent, name) == 0)
-			return option_apply(p, name, value, o, err);
+		if (option_is_called(p->agent, name, strlen(name))) {
+			if (!o->lenient || p->when != WHEN_LATER || (p->group == OPTIONS_OUTPUT && !p->arg))
+				return option_apply(p, p->agent, value, o, err);
+			option_note(o, "not available yet: %s; it is left out", p->agent);
+			return 0;
+		}
 	/* the command's word for the format is taken as well */
 	for (p = option_table; p->help; p++)
 		if (p->kind == OPTION_FORMAT && strcmp(name, "format") == 0)
 			return option_apply(p, name, value, o, err);
-	return unknown(name, name, true, err);
+	if (option_is_event(name) && !value)
+		return error_set(err, EINVAL, "unknown option: %s; an event is event=%s", name, name);
+	near = near_one(name, true);
+	if (!o->lenient)
+		return unknown(name, name, true, err);
+	option_note(o, near ? "unknown option: %s (did you mean %s?); it is left out"
+			    : "unknown option: %s; it is left out", name, near);
+	return 0;
 }
 
 /* An event after the first, in a list apart by commas; a tracepoint's filter may hold '='. */
@@ -52,9 +71,17 @@ static bool adds_event(const struct options *o, const char *item)
 	size_t n = strcspn(item, "=");
 
 	for (p = option_table; p->help; p++)
-		if (option_is(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
+		if (option_is_called(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
 			return false;
 	return o->event_said && option_is_event(item);
+}
+
+/* With `strict` a note is an error: what it says first. */
+static int refuse_notes(const struct options *o, struct error *err)
+{
+	if (!o->strict || !o->notes[0])
+		return 0;
+	return error_set(err, EINVAL, "%.*s (strict)", (int)strcspn(o->notes, "\n"), o->notes);
 }
 
 int options_parse_agent(struct options *o, const char *text, char separator, struct error *err)
@@ -67,6 +94,10 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 	if (!copy)
 		return error_set(err, ENOMEM, "options: out of memory");
 	o->parsing = true;
+	if (outer) {
+		o->lenient = separator == ',';
+		o->notes[0] = '\0';
+	}
 	/* the first error counts, but what comes after it may say where errors go */
 	while (item) {
 		char *end = strchr(item, separator), *value;
@@ -102,7 +133,9 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 		return rc;
 	event_said = o->event_said;
 	o->parsing = o->event_said = false;
-	return rc ? rc : option_finish_events(o, event_said, err);
+	rc = rc ? rc : option_finish_events(o, event_said, err);
+	o->lenient = false;
+	return rc ? rc : refuse_notes(o, err);
 }
 
 /*
