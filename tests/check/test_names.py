@@ -48,9 +48,10 @@ CALLED_BY_OTHERS = re.compile(r"Agent_On\w+|Java_\w+|main|__\w+")
 
 
 def symbols(folder, kind):
-    """[object, name] of all objects below FOLDER."""
+    """[object, name] of all objects below FOLDER; one whose source has gone is left from an earlier build."""
     objects = [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(OBJECTS, folder)) for name in names
-               if name.endswith(".o")]
+               if name.endswith(".o") and
+               os.path.exists(os.path.join(tree.ROOT, os.path.relpath(folder, OBJECTS), name[:-len(".o")]))]
     told = subprocess.run(["nm", "-gA", kind, *objects], stdout=subprocess.PIPE, text=True, check=True).stdout
     return [[os.path.relpath(line.split(":")[0], OBJECTS), line.split()[-1]] for line in told.splitlines()]
 

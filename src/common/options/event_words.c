@@ -210,7 +210,8 @@ int option_check_interval(struct options *o, struct error *err)
 	option_time_text(e->least, least, sizeof(least));
 	/* a bare number that is too small was hardly meant as nanoseconds */
 	if (o->interval < e->least && o->interval_bytes == OPTIONS_ALL) {
-		option_note(o, "interval: %s is too short for %s; it is %s, the shortest there is", given, first, least);
+		option_note(o, "interval: %s is too short for %s; it is %s, the shortest there is", given, first,
+			    least);
 		o->interval = e->least;
 		return 0;
 	}

@@ -145,7 +145,7 @@ struct options {
 	bool want_version, want_help;
 
 	/* while a text is read */
-	bool lenient;       /* what is not known is left out, with a note: callers have words of other profilers' versions */
+	bool lenient;       /* what is not known is left out, with a note */
 	char notes[1024];   /* what was read otherwise than it was said: sentences, each with its newline */
 	bool parsing, event_said;
 	uint64_t period_said;       /* sampling_period_ms, ns */
