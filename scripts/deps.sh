@@ -57,6 +57,8 @@ for group in "$@"; do
 		need strace have strace
 		wish libzydis-dev header Zydis/Zydis.h
 		wish bubblewrap have bwrap
+		wish libjemalloc2 library libjemalloc.so.2
+		wish libtcmalloc-minimal4 library libtcmalloc_minimal.so.4
 		wish runc admin runc
 		need musl-tools have musl-gcc
 		need chromium have chromium

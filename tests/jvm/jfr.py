@@ -207,6 +207,7 @@ class Chunk:
                 event = self.resolve(self.value(c, type))
                 if c.at != c.end:
                     raise Broken(f"{type.name}: {c.end - c.at} bytes too many")
+                event["place"] = at
                 event["time"] = self.start_nanos + (event["startTime"] - self.start_ticks) * 10**9 // self.ticks_per_second
                 if "duration" in event:
                     event["duration_ns"] = event["duration"] * 10**9 // self.ticks_per_second
@@ -229,6 +230,10 @@ class Recording:
             at += chunk.size
         if not self.chunks:
             raise Broken("an empty file")
+
+    def in_order(self, *names):
+        """The events of these types with their names, as they stand in the file."""
+        return sorted(((n, e) for n in names for e in self.events.get(n, [])), key=lambda pair: pair[1]["place"])
 
     def count(self, name):
         return len(self.events.get(name, []))

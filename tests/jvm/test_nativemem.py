@@ -97,6 +97,20 @@ def test_bytes_at_the_default_interval(jdk, live, say):
     say(f"nativemem at 512 KiB, live {live}, {jdk}: " + ", ".join(said))
 
 
+def test_by_library(jdk17):
+    """Who asks: libjvm.so for Unsafe, libzip.so for an Inflater; their sums are those of the stacks."""
+    with Program(jdk17, "NativeBlocks", "20000", 2_000_000) as program:
+        start(program, 0)
+        truth = program.play()
+        text = jstrobe("dump", program.pid).stdout
+        profile = result(program)
+    libraries = {row["name"]: row["weight"] for row in profile.json["libraries"]}
+    assert libraries["libjvm.so"] >= sum(asked(truth, m) for m in METHODS), libraries
+    assert sum(libraries.values()) == profile.weight["total"] and "[other]" not in libraries, libraries
+    assert truth["direct"] <= libraries["libjvm.so, direct buffers"] < 1.1 * truth["direct"], (truth, libraries)
+    assert "By the library that asked:" in text and "%  libjvm.so" in text, text
+
+
 def test_dumps_tell_what_is_left_then(jdk):
     with Program(jdk, "NativeBlocks", "20000", 2_000_000) as program:
         start(program, 0, "--nativemem-live")
@@ -217,6 +231,10 @@ def test_recording(jdk):
     profile = Profile(made)
     assert profile.json["event"] == "nativemem" and profile.weight["unit"] == "bytes"
     assert profile.weight["total"] == sum(e["size"] for e in events)
+    done = jstrobe("convert", "--leak", "--tail", "0", "-o", "json", path, made)
+    assert done.returncode == 0, done.stderr
+    profile = Profile(made)
+    assert profile.weight["total"] == sum(size[a] for a, n in left.items() if n > 0), profile.weight
 
 
 @pytest.mark.parametrize("said,interval", [(["-e", "nativemem"], 524288), (["--nativemem"], 524288),
@@ -249,6 +267,18 @@ def test_leaks(jdk, interval, say):
         assert all(s["bytes_an_hour"] < 0.1 * first["bytes_an_hour"] for s in suspects[1:]), suspects
         assert "What grew all the time" in text and "asked for in truth.NativeLeaks.leaks;" in text, text
         assert program.alive()
+
+
+def test_tail(jdk17):
+    """What was asked for in the last part of the session is left out, of what is left of it."""
+    with Program(jdk17, "NativeBlocks", "20000", 2_000_000) as program:
+        start(program, 0, "--tail", "50%")
+        truth = program.play()
+        young = result(program, command="dump")
+        time.sleep(2 * young.json["duration_ns"] / 1e9 + 0.5)
+        old = result(program)
+    assert own(old, "keep") == asked(truth, "keep", "left_"), (truth, old.weight)
+    assert own(young, "buffers") == 0 and own(old, "buffers") == truth["direct"], (young.weight, old.weight)
 
 
 @pytest.mark.parametrize("renewed", [False, True], ids=["", "renewed"])

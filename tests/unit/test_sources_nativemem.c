@@ -473,9 +473,9 @@ static void owners(void **state)
 
 static uint64_t freed_sum;
 
-static void add_freed(uint64_t time, uint32_t record, uintptr_t address, void *arg)
+static void add_freed(uint64_t time, uint32_t record, uint64_t address, uint64_t size, void *arg)
 {
-	assert_true(time != 0 && record == 0);
+	assert_true(time != 0 && record == 0 && size == 0);
 	freed_sum += address;
 	++*(uint64_t *)arg;
 }

@@ -100,6 +100,8 @@ struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct 
 struct stack_count *aggregate_empty_sums(const struct collector *c);
 /* Such sums of what is still there of event E; with how it has grown, if that is wanted: see aggregate_grow. */
 struct stack_count *aggregate_live(struct collector *c, uint32_t e, bool growing);
+/* What a result P of event E says of what is there besides the sums. */
+void aggregate_live_facts(const struct collector *c, uint32_t e, struct profile *p);
 /* Look whether more is there than ever; after the LAST drain, too. Lock held. */
 void aggregate_peak_look(struct collector *c, bool last);
 /* The same of when most was there. */

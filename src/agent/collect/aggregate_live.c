@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/collect/aggregate.h"
+#include "common/base/wide.h"
 
 struct live {
 	struct collector *c;
@@ -12,6 +13,7 @@ struct live {
 	size_t count;
 	uint32_t event;
 	bool growing;  /* how it has grown is wanted, too */
+	uint64_t until; /* without what has come later, os_monotonic */
 	bool failed;
 };
 
@@ -25,7 +27,7 @@ static uint32_t add(const struct block_there *b, void *arg)
 	struct live *l = arg;
 	uint64_t middle = l->c->opened + l->c->growth_span[l->event] / 2;
 
-	if (!is_of(l, b))
+	if (!is_of(l, b) || !b->weight || b->time > l->until)
 		return b->owner;
 	l->sums[b->owner - 1].samples++;
 	l->sums[b->owner - 1].weight += b->weight;
@@ -62,18 +64,30 @@ struct stack_count *aggregate_empty_sums(const struct collector *c)
 
 struct stack_count *aggregate_live(struct collector *c, uint32_t e, bool growing)
 {
-	struct live l = {.c = c, .count = c->stack_counts.count, .event = e, .growing = growing};
+	struct live l = {.c = c, .count = c->stack_counts.count, .event = e, .growing = growing, .until = UINT64_MAX};
 	uint64_t end = c->sources->clocks ? c->sources->clocks().time : 0; /* frees are known up to now, or the stop */
 
 	l.sums = aggregate_empty_sums(c);
 	if (!l.sums)
 		return NULL;
 	c->growth_span[e] = end > c->opened ? end - c->opened : 0;
-	c->sources->blocks(add, &l);
+	if (growing && c->options.tail) {
+		c->growth_span[e] -= wide_scale(c->growth_span[e], c->options.tail, 0, 100 * 1000);
+		l.until = c->opened + c->growth_span[e];
+	}
+	c->sources->blocks(e, add, &l);
 	if (!l.failed)
 		return l.sums;
 	free(l.sums);
 	return NULL;
+}
+
+void aggregate_live_facts(const struct collector *c, uint32_t e, struct profile *p)
+{
+	if (c->options.peak[e])
+		p->peak_after = c->peaks[e].time - MIN(c->opened, c->peaks[e].time);
+	else if (c->sources->blocks_reserved)
+		p->reserved = c->sources->blocks_reserved(e);
 }
 
 struct moved {
@@ -90,6 +104,9 @@ static uint32_t move(const struct block_there *b, void *arg)
 
 void aggregate_live_moved(struct collector *c, const uint32_t *now, size_t count)
 {
-	if (c->sources->blocks)
-		c->sources->blocks(move, &(struct moved){now, count});
+	uint32_t e;
+
+	for (e = 0; e < c->options.events; e++)
+		if (c->options.live[e] || c->options.peak[e])
+			c->sources->blocks(e, move, &(struct moved){now, count});
 }

@@ -1,5 +1,5 @@
 /*
- * aggregate_peak.c - of all that was allocated, what was there when most was: the blocks of native memory are added up
+ * aggregate_peak.c - of all that was allocated, what was there when most was: blocks of native memory are added up
  * some times a second, and at a new highest point what is there is kept, as sums.
  *
  * A point that is hardly higher than the one that is kept (1/32) is not worth another look at all blocks; the last one
@@ -15,35 +15,48 @@
 #define LOOK_EVERY (250 * NS_PER_MS)
 #define HARDLY 32
 
+struct total {
+	const struct collector *c;
+	uint32_t event;
+	uint64_t bytes;
+};
+
 static uint32_t add_up(const struct block_there *b, void *arg)
 {
-	*(uint64_t *)arg += b->owner ? b->weight : 0;
+	struct total *t = arg;
+
+	if (b->owner && b->owner <= t->c->stack_counts.count &&
+	    t->c->stack_counts.items[b->owner - 1].event == t->event)
+		t->bytes += b->weight;
 	return b->owner;
 }
 
 static void keep(struct collector *c, uint32_t e, uint64_t now, uint64_t total)
 {
 	struct stack_count *sums = aggregate_live(c, e, false);
+	struct peak *p = &c->peaks[e];
 
 	if (!sums)
 		return; /* the next look may find memory */
-	free(c->peak.sums);
-	c->peak.sums = sums;
-	c->peak.count = c->stack_counts.count;
-	c->peak.total = total;
-	c->peak.time = now;
+	free(p->sums);
+	p->sums = sums;
+	p->count = c->stack_counts.count;
+	p->total = total;
+	p->time = now;
 }
 
 static void look(struct collector *c, uint32_t e, bool last)
 {
-	uint64_t now = os_monotonic(), total = 0;
+	struct total total = {.c = c, .event = e};
+	struct peak *p = &c->peaks[e];
+	uint64_t now = os_monotonic();
 
-	if (!last && now < c->peak.looked + LOOK_EVERY)
+	if (!last && now < p->looked + LOOK_EVERY)
 		return;
-	c->peak.looked = now;
-	c->sources->blocks(add_up, &total);
-	if (total > c->peak.total + (last ? 0 : c->peak.total / HARDLY))
-		keep(c, e, now, total);
+	p->looked = now;
+	c->sources->blocks(e, add_up, &total);
+	if (total.bytes > p->total + (last ? 0 : p->total / HARDLY))
+		keep(c, e, now, total.bytes);
 }
 
 void aggregate_peak_look(struct collector *c, bool last)
@@ -58,37 +71,49 @@ void aggregate_peak_look(struct collector *c, bool last)
 struct stack_count *aggregate_peak(struct collector *c, uint32_t e)
 {
 	struct stack_count *sums = aggregate_empty_sums(c);
+	const struct peak *p = &c->peaks[e];
 	size_t i;
 
-	for (i = 0; sums && i < MIN(c->peak.count, c->stack_counts.count); i++)
-		if (c->peak.sums[i].event == e) {
-			sums[i].samples = c->peak.sums[i].samples;
-			sums[i].weight = c->peak.sums[i].weight;
+	for (i = 0; sums && i < MIN(p->count, c->stack_counts.count); i++)
+		if (p->sums[i].event == e) {
+			sums[i].samples = p->sums[i].samples;
+			sums[i].weight = p->sums[i].weight;
 		}
 	return sums;
 }
 
-void aggregate_peak_moved(struct collector *c, const uint32_t *now, size_t count)
+static void move(struct peak *p, size_t kept, const uint32_t *now, size_t count)
 {
-	size_t kept = c->stack_counts.count, i;
-	struct stack_count *sums = c->peak.sums ? calloc(kept + 1, sizeof(*sums)) : NULL;
+	struct stack_count *sums = p->sums ? calloc(kept + 1, sizeof(*sums)) : NULL;
+	size_t i;
 
-	for (i = 0; sums && i < MIN(count, c->peak.count); i++) {
+	for (i = 0; sums && i < MIN(count, p->count); i++) {
 		if (!now[i] || now[i] > kept)
 			continue;
-		sums[now[i] - 1].event = c->peak.sums[i].event;
-		sums[now[i] - 1].samples += c->peak.sums[i].samples;
-		sums[now[i] - 1].weight += c->peak.sums[i].weight;
+		sums[now[i] - 1].event = p->sums[i].event;
+		sums[now[i] - 1].samples += p->sums[i].samples;
+		sums[now[i] - 1].weight += p->sums[i].weight;
 	}
-	free(c->peak.sums);
-	c->peak.sums = sums;
-	c->peak.count = sums ? kept : 0;
+	free(p->sums);
+	p->sums = sums;
+	p->count = sums ? kept : 0;
 	if (!sums)
-		c->peak.total = 0; /* no memory: the next look begins anew */
+		p->total = 0; /* no memory: the next look begins anew */
+}
+
+void aggregate_peak_moved(struct collector *c, const uint32_t *now, size_t count)
+{
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++)
+		move(&c->peaks[e], c->stack_counts.count, now, count);
 }
 
 void aggregate_peak_forget(struct collector *c)
 {
-	free(c->peak.sums);
-	memset(&c->peak, 0, sizeof(c->peak));
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++)
+		free(c->peaks[e].sums);
+	memset(c->peaks, 0, sizeof(c->peaks));
 }

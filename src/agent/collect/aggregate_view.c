@@ -424,7 +424,7 @@ static void count_live(struct view *v, const struct collector *c, uint32_t e)
 	size_t i;
 
 	p->unfreed = true;
-	p->peak_after = c->options.peak[e] && c->peak.time ? c->peak.time - MIN(c->opened, c->peak.time) : 0;
+	aggregate_live_facts(c, e, p);
 	p->gone = p->stored;
 	p->taken -= p->stored;
 	p->stored = p->weight_stored = p->complete = p->ambiguous = 0;

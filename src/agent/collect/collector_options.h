@@ -14,7 +14,8 @@ struct collector_options {
 	uint8_t waits[8];      /* of each: samples are waits with notes, and it is number N of such events; else 0 */
 	struct event_fields fields[8]; /* of each: what its samples say besides, in a struct field_note */
 	bool live[8];          /* of each: results have what is still there of it (collect_sources.blocks) */
-	bool peak[8];          /* … and what was there when most was; one of them at most */
+	bool peak[8];          /* … and what was there when most was */
+	uint32_t tail;         /* live: without what came in the last so many thousandths of a percent of the run */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool per_trace_context;      /* … and by what the thread worked for */
 	uint32_t survived;     /* samples of objects count when these have survived so many collections */

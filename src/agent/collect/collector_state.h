@@ -190,11 +190,11 @@ struct collector {
 	struct event_aggregate events[RECORD_EVENTS];
 	PAGED(struct growth) growth; /* beside stack_counts, as far as it is known; made for each profile */
 	uint64_t growth_span[RECORD_EVENTS];
-	struct {
+	struct peak {
 		struct stack_count *sums; /* as aggregate_live() has them; NULL: nothing was there */
 		size_t count;
 		uint64_t total, time, looked; /* bytes then, and when; the last look: os_monotonic */
-	} peak;
+	} peaks[RECORD_EVENTS];
 	PAGED(struct survivor) survivors; /* by place of the object */
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
 	uint64_t done_due;     /* of waits that are over: not before */

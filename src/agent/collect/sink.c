@@ -77,12 +77,12 @@ void sink_thread_end(struct collector *c, uint32_t thread)
 		TELL(c, thread_end, thread, os_monotonic());
 }
 
-static void tell_freed(uint64_t time, uint32_t record, uintptr_t address, void *arg)
+static void tell_freed(uint64_t time, uint32_t record, uint64_t address, uint64_t size, void *arg)
 {
 	struct collector *c = arg;
 	uint32_t thread = record ? zone.records.records[record - 1].thread_entry : 0;
 
-	TELL(c, freed, time, thread <= c->threads.count ? thread : 0, address);
+	TELL(c, freed, time, thread <= c->threads.count ? thread : 0, address, size);
 }
 
 void sink_freed(struct collector *c)
@@ -96,7 +96,7 @@ void sink_freed(struct collector *c)
 	if (c->sources->blocks_freed)
 		missed = c->sources->blocks_freed(wanted, tell_freed, c);
 	for (; missed; missed--)
-		TELL(c, freed, 0, 0, 0);
+		TELL(c, freed, 0, 0, 0, 0);
 }
 
 void sink_renewed(struct collector *c, struct generation *g)

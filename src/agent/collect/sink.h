@@ -84,9 +84,11 @@ struct sink_ops {
 	/* The same of any thread that there is, while names are watched (agent/threads/thread_names.h). */
 	void (*named)(struct sink *, const struct sink_name *);
 	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
-	/* A sampled block of native memory at ADDRESS was freed; THREAD + 1, 0: of no thread that is known. ADDRESS 0:
-	 * one that could not be noted. */
-	void (*freed)(struct sink *, uint64_t time, uint32_t thread, uint64_t address);
+	/*
+	 * A sampled block of native memory at ADDRESS was freed, or SIZE bytes from there on were unmapped;
+	 * THREAD + 1, 0: of no thread that is known. ADDRESS 0: one that could not be noted.
+	 */
+	void (*freed)(struct sink *, uint64_t time, uint32_t thread, uint64_t address, uint64_t size);
 	/* All numbers are void: those that are kept get their new ones from carry_node, _thread and _text. */
 	void (*renewed)(struct sink *, struct generation *);
 	/* Nothing more will come: the sink has been taken off its collector. */

@@ -22,7 +22,7 @@ typedef void parked_told_fn(const struct sample *s, const struct trace_context *
 typedef void waits_told_fn(const struct sample *s, const struct wait_note *n,
 			   const struct trace_context *trace_context, void *arg);
 
-/* A sampled block of native memory that is still there. */
+/* A sampled block of native memory, or a mapping, that is still there. */
 struct block_there {
 	uint64_t weight; /* bytes that it stands for */
 	uint64_t size;   /* and its own */
@@ -31,8 +31,11 @@ struct block_there {
 };
 typedef uint32_t block_owned_fn(const struct block_there *b, void *arg);
 
-/* A block at ADDRESS was freed at TIME (CLOCK_MONOTONIC) by the thread of record RECORD - 1, 0: it had none. */
-typedef void block_freed_fn(uint64_t time, uint32_t record, uintptr_t address, void *arg);
+/*
+ * A block at ADDRESS was freed at TIME (CLOCK_MONOTONIC) by the thread of record RECORD - 1, 0: it had none. SIZE: of
+ * mappings, so many bytes from there on are gone; 0: it is a block of malloc's.
+ */
+typedef void block_freed_fn(uint64_t time, uint32_t record, uint64_t address, uint64_t size, void *arg);
 
 /* Objects whose samples count while they are there: so many at a time, each in the place id % SOURCE_OBJECTS. */
 #define SOURCE_OBJECTS 65536u
@@ -71,8 +74,13 @@ struct collect_sources {
 	uint64_t (*heap_collected)(void);
 	/* A sample of event E, with N behind it, has gone to OWNER, the number of a sum (struct stack_count) + 1. */
 	void (*stored)(uint32_t e, const struct field_note *n, uint32_t owner);
-	/* FN of each sampled block of native memory that is still there; what it returns is its owner from now on. */
-	void (*blocks)(block_owned_fn *fn, void *arg);
+	/*
+	 * FN of each sampled block of native memory, or mapping, of event E that is still there; what it returns is
+	 * its owner from now on.
+	 */
+	void (*blocks)(uint32_t e, block_owned_fn *fn, void *arg);
+	/* Bytes of addresses that were reserved in event E, and are still; such memory cannot be resident. */
+	uint64_t (*blocks_reserved)(uint32_t e);
 	/*
 	 * Before queues are emptied; and behind that FN of each block that had been freed then, if that is WANTED: how
 	 * many could not be noted.

@@ -8,6 +8,7 @@
 #define DRAIN_INTERVALS 5 /* samples of a thread between two drains, where they come rarely */
 #define WAIT_QUEUE 128  /* entries; a wait takes two */
 #define BYTES_QUEUE (40u << 20) /* bytes that a thread may bring between two drains: 4 GB a second */
+#define MAP_QUEUE 240   /* entries; a mapping takes two, and queues grow where they come fast */
 #define EVENT_QUEUE 200 /* entries; what a thread may give in one pass of the collector, see handler.c */
 
 /*
@@ -33,6 +34,8 @@ static uint64_t entries_of(const struct engine_event *e, uint64_t period)
 		return e->interval ? MAX(3 * period / e->interval, (uint64_t)WAIT_QUEUE) : QUEUE_LIMIT;
 	if (weight_is_time(e->weight))
 		return 4 * period / e->interval;
+	if (e->weight == WEIGHT_BYTES && e->ops == &engine_nativemap)
+		return MAP_QUEUE;
 	if (e->weight == WEIGHT_BYTES) /* a sample takes up to three */
 		return MAX(3 * BYTES_QUEUE / MAX(e->interval, (uint64_t)1), (uint64_t)QUEUE_START);
 	return MAX(EVENT_QUEUE / e->interval, (uint64_t)QUEUE_START) * (event_fields_of(e->name).count ? 2 : 1);
@@ -95,6 +98,7 @@ struct collector *source_options_collector(const struct options *o, const struct
 		.per_thread = o->threads,
 		.per_trace_context = o->contexts,
 		.survived = o->survived,
+		.tail = o->tail ? o->tail - 1 : 0,
 		.lines = o->lines || o->last || strcmp(o->format, "jfr") == 0,
 		.stats = o->stats,
 		.java_only = strcmp(o->cstack, "no") == 0,
@@ -106,14 +110,16 @@ struct collector *source_options_collector(const struct options *o, const struct
 		.store_bytes = o->memlimit,
 	};
 	uint8_t waits = 0; /* each has a source of its own: WAITS_EVENTS at most */
+	bool native;
 	uint32_t e;
 
 	for (e = 0; e < count; e++) {
 		c.ticks[e] = events[e].ticks != TICKS_NONE || events[e].weight == WEIGHT_WAIT;
 		c.waits[e] = events[e].weight == WEIGHT_WAIT ? ++waits : 0;
 		c.fields[e] = event_fields_of(events[e].name);
-		c.peak[e] = o->nativemem_peak && strcmp(events[e].name, "nativemem") == 0;
-		c.live[e] = o->nativemem_live && !c.peak[e] && strcmp(events[e].name, "nativemem") == 0;
+		native = strcmp(events[e].name, "nativemem") == 0 || strcmp(events[e].name, "nativemap") == 0;
+		c.peak[e] = o->nativemem_peak && native;
+		c.live[e] = o->nativemem_live && !c.peak[e] && native;
 	}
 	return collector_new(&engine_of_collector, &c);
 }

@@ -2,6 +2,7 @@
  * collected.c - what the collector asks of the sources, of which each file knows its own part.
  */
 #include "agent/collect/sources.h"
+#include "agent/sources/active.h"
 #include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"
@@ -9,6 +10,7 @@
 #include "agent/sources/live/live_objects.h"
 #include "agent/sources/live/live_table.h"
 #include "agent/sources/lock/lock_waits.h"
+#include "agent/sources/nativemap/native_maps.h"
 #include "agent/sources/nativemem/blocks.h"
 #include "agent/sources/nativemem/nativemem.h"
 #include "agent/sources/object_samples.h"
@@ -26,6 +28,45 @@ static void change_kept(kept_stack_fn *fn, void *arg)
 {
 	waits_change_kept(fn, arg);
 	vthreads_parked_change_kept(fn, arg);
+}
+
+static bool is_of(uint32_t e, const struct engine_ops *source)
+{
+	return active_event(e)->ops == source;
+}
+
+static void stored(uint32_t e, const struct field_note *n, uint32_t owner)
+{
+	if (is_of(e, &engine_nativemem))
+		nativemem_stored(e, n, owner);
+	else if (is_of(e, &engine_nativemap))
+		native_maps_stored(n, owner);
+}
+
+static void blocks(uint32_t e, block_owned_fn *fn, void *arg)
+{
+	if (is_of(e, &engine_nativemem))
+		blocks_each(fn, arg);
+	else if (is_of(e, &engine_nativemap))
+		native_maps_each(fn, arg);
+}
+
+static uint64_t reserved(uint32_t e)
+{
+	return is_of(e, &engine_nativemap) ? native_maps_reserved() : 0;
+}
+
+static void gather(void)
+{
+	blocks_gather();
+	native_maps_gather();
+}
+
+static uint64_t freed(bool wanted, block_freed_fn *fn, void *arg)
+{
+	uint64_t missed = blocks_freed(wanted, fn, arg);
+
+	return missed + native_maps_freed(wanted, fn, arg);
 }
 
 static const char *name_of(uint32_t number)
@@ -46,10 +87,11 @@ const struct collect_sources engine_of_collector = {
 	.parked_done = vthreads_parked_tell_done,
 	.waits_done = waits_tell_done,
 	.change_kept = change_kept,
-	.stored = nativemem_stored,
-	.blocks = blocks_each,
-	.blocks_gather = blocks_gather,
-	.blocks_freed = blocks_freed,
+	.stored = stored,
+	.blocks = blocks,
+	.blocks_reserved = reserved,
+	.blocks_gather = gather,
+	.blocks_freed = freed,
 	.images_changed = engine_images_changed,
 	.class_name = name_of,
 	.stands_for = live_table_stands_for,

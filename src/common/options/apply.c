@@ -165,6 +165,19 @@ static int apply_percent(const struct option *option, const char *name, const ch
 	return 0;
 }
 
+static int apply_ratio(const struct option *option, const char *name, const char *value, struct options *o,
+		       struct error *err)
+{
+	uint32_t thousandths = 0;
+
+	if (option_ratio(value, &thousandths))
+		return error_set(err, EINVAL, "%s: '%s' is no part of something; use 0%% to 100%%, or 0 to 1, as in "
+				 "%s=10%%", name, value, name);
+	thousandths++;
+	memcpy(apply_field(option, o), &thousandths, sizeof(thousandths));
+	return 0;
+}
+
 static int apply_pattern(const struct option *option, const char *name, const char *value,
 			 struct options *o, struct error *err)
 {
@@ -269,7 +282,9 @@ static int apply_event_interval(const struct option *option, const char *name, c
 	int (*apply_value)(const struct option *option, const char *name, const char *value, struct options *o,
 			   struct error *err) = option->kind == OPTION_SIZED_EVENT ? apply_size : apply_time;
 	uint64_t interval = 1;
-	int rc = value ? apply_value(option, name, value, o, err) : 0;
+	int rc = value && option->kind == OPTION_EVERY_EVENT ?
+			 error_set(err, EINVAL, "%s takes no value; remove '=%s'", name, value) :
+		 value ? apply_value(option, name, value, o, err) : 0;
 
 	if (rc)
 		return rc;
@@ -324,6 +339,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_depth(option, name, value, o, err);
 	case OPTION_PERCENT:
 		return apply_percent(option, name, value, o, err);
+	case OPTION_RATIO:
+		return apply_ratio(option, name, value, o, err);
 	case OPTION_PATTERNS:
 		return apply_pattern(option, name, value, o, err);
 	case OPTION_CSTACK:
@@ -356,6 +373,7 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_period(option, name, value, o, err);
 	case OPTION_TIMED_EVENT:
 	case OPTION_SIZED_EVENT:
+	case OPTION_EVERY_EVENT:
 		return apply_event_interval(option, name, value, o, err);
 	case OPTION_EVENT_WORD:
 		return option_events_apply(option->agent, o, err);

@@ -14,7 +14,7 @@ enum with {
 static const char *const events[][2] = {
 	[WITH_LOCK] = {"lock"}, [WITH_NATIVE_LOCK] = {"nativelock"}, [WITH_WAITS] = {"lock", "nativelock"},
 	[WITH_WALL] = {"wall"}, [WITH_PERIODIC] = {"periodic"}, [WITH_LIVE] = {"live"},
-	[WITH_NATIVEMEM] = {"nativemem"},
+	[WITH_NATIVEMEM] = {"nativemem", "nativemap"},
 };
 static const char *const remedies[] = {
 	[WITH_LOCK] = "is of waits for locks; add them (--lock, event=lock), or remove it",
@@ -23,7 +23,7 @@ static const char *const remedies[] = {
 	[WITH_WALL] = "is of wall-clock sampling; add it (--wall, event=wall), or remove it",
 	[WITH_PERIODIC] = "is of the event periodic; choose that (event=periodic), or remove it",
 	[WITH_LIVE] = "is of objects that are still there; add them (event=live), or remove it",
-	[WITH_NATIVEMEM] = "is of native memory; add it (--nativemem, event=nativemem), or remove it",
+	[WITH_NATIVEMEM] = "is of native memory; add it (--nativemem, --nativemap), or remove it",
 	[WITH_CALLS] = "is of calls that are counted; say of which methods (--instrument, jstrobe trace), or remove it",
 };
 
@@ -34,7 +34,7 @@ static const struct {
 } rows[] = {
 	ROW(sleep, WITH_LOCK), ROW(nopark, WITH_LOCK), ROW(owners, WITH_WAITS), ROW(nativewait, WITH_NATIVE_LOCK),
 	ROW(nobatch, WITH_WALL), ROW(vthreads, WITH_WALL), ROW(time, WITH_PERIODIC), ROW(collect_first, WITH_LIVE),
-	ROW(nativemem_live, WITH_NATIVEMEM), ROW(nativemem_peak, WITH_NATIVEMEM),
+	ROW(nativemem_live, WITH_NATIVEMEM), ROW(nativemem_peak, WITH_NATIVEMEM), ROW(tail, WITH_NATIVEMEM),
 	ROW(root, WITH_CALLS), ROW(timing, WITH_CALLS),
 	ROW(latency, WITH_CALLS), ROW(budget, WITH_CALLS), ROW(period, WITH_CALLS), ROW(cpu_clock, WITH_CALLS),
 	ROW(all_classes, WITH_CALLS), ROW(trace_depth, WITH_CALLS),

@@ -11,7 +11,8 @@ static const struct {
 	const char *option, *family;
 } words[] = {
 	{"cpu", "cpu"}, {"cpu-time", "cputime"}, {"wall", "wall"}, {"alloc", "alloc"},
-	{"live", "live"}, {"lock", "lock"}, {"nativemem", "nativemem"}, {"nativelock", "nativelock"},
+	{"live", "live"}, {"lock", "lock"}, {"nativemem", "nativemem"}, {"nativemap", "nativemap"},
+	{"nativelock", "nativelock"},
 	{"trace", "trace"},
 };
 

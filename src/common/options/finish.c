@@ -103,7 +103,7 @@ static uint64_t said_of(const struct option *p, const struct options *o)
 {
 	uint64_t said = 0;
 
-	if (option_has_interval(p))
+	if (option_is_own_event(p))
 		memcpy(&said, (const char *)o + p->offset, sizeof(said));
 	return said;
 }
@@ -124,7 +124,7 @@ uint64_t options_event_interval(const struct options *o, const char *event)
 	const struct option *p;
 
 	for (p = option_table; p->help; p++)
-		if (option_has_interval(p) && strcmp(p->agent, event) == 0)
+		if (option_is_own_event(p) && strcmp(p->agent, event) == 0)
 			return said_of(p, o);
 	return 0;
 }
@@ -167,6 +167,7 @@ int option_finish_events(struct options *o, bool event_said, struct error *err)
 		say_all(o);
 		event_said = true; /* else it is cpu */
 	}
+	o->nativemem_live |= o->tail && !o->converting; /* it is of what is left */
 	o->sampling_said = with_interval(o) || (event_said && !has_method(o->event));
 	if (rc == 0 && has_method(o->event))
 		rc = finish_method(o, err);

@@ -233,6 +233,7 @@ static void print_field(const struct option *p, const struct options *o, char se
 	switch (p->kind) {
 	case OPTION_TIMED_EVENT:
 	case OPTION_SIZED_EVENT:
+	case OPTION_EVERY_EVENT:
 		memcpy(&big, field, sizeof(big));
 		if (p->kind == OPTION_TIMED_EVENT)
 			option_time_text(big == OPTIONS_ALL ? 0 : big, text, sizeof(text));
@@ -266,6 +267,11 @@ static void print_field(const struct option *p, const struct options *o, char se
 	case OPTION_PERCENT:
 		memcpy(&small, field, sizeof(small));
 		snprintf(text, sizeof(text), "%u.%03u", small / 1000, small % 1000);
+		item(p->agent, text, separator, out);
+		break;
+	case OPTION_RATIO:
+		memcpy(&small, field, sizeof(small));
+		snprintf(text, sizeof(text), "%u.%03u%%", (small - 1) / 1000, (small - 1) % 1000);
 		item(p->agent, text, separator, out);
 		break;
 	case OPTION_DURATION:

@@ -22,6 +22,7 @@ enum option_kind {
 	OPTION_THREADS,     /* char[], a list of numbers and ranges */
 	OPTION_SIGNAL,      /* uint32_t; N or N/M */
 	OPTION_OMITTED,     /* uint32_t; a sum of parts, or mem */
+	OPTION_RATIO,       /* uint32_t; thousandths of a percent + 1, from 10% or 0.1 */
 	OPTION_MODE,        /* uint32_t; octal */
 	OPTION_IGNORED,     /* taken without effect */
 	OPTION_TIME,        /* uint64_t ns; a bare number is ns, m is milli */
@@ -34,6 +35,7 @@ enum option_kind {
 	OPTION_PROFILE,     /* char[], "default" if nothing is said */
 	OPTION_TIMED_EVENT, /* uint64_t ns, or 1; adds the event of its name to the others */
 	OPTION_SIZED_EVENT, /* the same with bytes */
+	OPTION_EVERY_EVENT, /* uint64_t, 1; the same of an event each of which is a sample */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
 	OPTION_FORMAT,      /* a list of format words */
 	OPTION_FORMAT_WORD, /* one of them; `word` is the format's name */
@@ -127,6 +129,8 @@ int option_count(const char *text, uint64_t *value);
 int option_size(const char *text, uint64_t *bytes);
 /* Read a percentage as thousandths of a percent, rounded down. 0, -EINVAL, -ERANGE. */
 int option_percent(const char *text, uint32_t *thousandths);
+/* The same of a part of something: 10%, or 0.1. */
+int option_ratio(const char *text, uint32_t *thousandths);
 /* NS in the largest unit that needs no fraction: "50us". */
 void option_time_text(uint64_t ns, char *out, size_t size);
 /* BYTES in the same way: "512m". */
@@ -134,6 +138,11 @@ void option_time_text(uint64_t ns, char *out, size_t size);
 static inline bool option_has_interval(const struct option *p)
 {
 	return p->kind == OPTION_TIMED_EVENT || p->kind == OPTION_SIZED_EVENT;
+}
+/* The same, or one without. */
+static inline bool option_is_own_event(const struct option *p)
+{
+	return option_has_interval(p) || p->kind == OPTION_EVERY_EVENT;
 }
 void option_size_text(uint64_t bytes, char *out, size_t size);
 

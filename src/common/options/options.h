@@ -57,7 +57,10 @@ struct options {
 	uint64_t nativelock; /* the same of nativelock: ns of waiting; OPTIONS_ALL = each wait */
 	bool nativewait;   /* nativelock: conditions and semaphores, too */
 	uint64_t nativemem; /* the same of nativemem: bytes; OPTIONS_ALL = each block */
+	uint64_t nativemap; /* 1: mappings as well, each of them */
 	bool nativemem_live, nativemem_peak;
+	uint32_t tail;     /* of them: what came in the last part of the time is left out; OPTION_RATIO, 0 = not said */
+	bool leak;         /* convert: of native memory only what was not freed */
 	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */
 	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */

@@ -29,6 +29,7 @@ static const struct unit size_units[] = {
 	{"g", 1u << 30}, {"gb", 1u << 30}, {NULL, 0},
 };
 static const struct unit percent_units[] = {{"", 1000}, {NULL, 0}};
+static const struct unit ratio_units[] = {{"%", 1000}, {"", 100 * 1000}, {NULL, 0}};
 
 /* Digits at *TEXT, moved past them. -EINVAL: there are none. */
 static int digits(const char **text, uint64_t *value)
@@ -164,6 +165,17 @@ int option_percent(const char *text, uint32_t *thousandths)
 {
 	uint64_t value = 0;
 	int rc = quantity(text, percent_units, &value);
+
+	if (rc == 0 && value > 100 * 1000)
+		return -ERANGE;
+	*thousandths = (uint32_t)value;
+	return rc;
+}
+
+int option_ratio(const char *text, uint32_t *thousandths)
+{
+	uint64_t value = 0;
+	int rc = quantity(text, ratio_units, &value);
 
 	if (rc == 0 && value > 100 * 1000)
 		return -ERANGE;

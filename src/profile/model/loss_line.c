@@ -141,26 +141,48 @@ static void put_left(const struct profile *p, const char *of, struct buffer *out
 	buffer_printf(out, " · they stand for %s", human_bytes(p->weight_stored).text);
 }
 
-/* Blocks of native memory that were not freed. */
+static bool is_of_mappings(const struct profile *p)
+{
+	return strcmp(p->event, "nativemap") == 0;
+}
+
+static void put_reserved(const struct profile *p, struct buffer *out)
+{
+	if (p->reserved)
+		buffer_printf(out, " · %s of addresses reserved besides", human_bytes(p->reserved).text);
+}
+
+/* Blocks of native memory that were not freed, mappings that are there. */
 static void put_unfreed(const struct profile *p, struct buffer *out)
 {
-	char peak[112];
+	const char *what = is_of_mappings(p) ? "mapping" : "block";
+	char of[112];
 
-	snprintf(peak, sizeof(peak), "blocks there at the highest point, %s after the start",
-		 human_time(p->peak_after).text);
+	if (p->peak_after)
+		snprintf(of, sizeof(of), "%ss there at the highest point, %s after the start", what,
+			 human_time(p->peak_after).text);
+	else
+		snprintf(of, sizeof(of), "%ss not %s", what, is_of_mappings(p) ? "unmapped" : "freed");
 	if (p->stored || lost_samples(p))
-		put_left(p, p->peak_after ? peak : "blocks not freed", out);
+		put_left(p, of, out);
 	else if (p->taken)
-		buffer_printf(out, "No samples: all %s sampled block%s were freed", human_count(p->taken).text,
-			      human_plural(p->taken));
+		buffer_printf(out, "No samples: all %s sampled %s%s were %s", human_count(p->taken).text, what,
+			      human_plural(p->taken), is_of_mappings(p) ? "unmapped" : "freed");
+	else if (is_of_mappings(p))
+		buffer_printf(out, "No samples: nothing was mapped in %s", human_time(p->duration).text);
 	else
 		buffer_printf(out, "No samples: no block was sampled in %s; a block is a sample once in %s",
 			      human_time(p->duration).text, human_bytes(p->interval).text);
+	put_reserved(p, out);
 }
 
 /* Bytes of objects: what the samples stand for, beside what the JVM itself has counted. */
 static void put_bytes(const struct profile *p, struct buffer *out)
 {
+	if (p->taken == 0 && is_of_mappings(p)) {
+		buffer_printf(out, "No samples: nothing was mapped in %s", human_time(p->duration).text);
+		return;
+	}
 	if (p->taken == 0) {
 		buffer_printf(out, "No samples: %s allocated in %s; %s is a sample once in %s",
 			      p->counted ? human_bytes(p->counted).text : "nothing", human_time(p->duration).text,

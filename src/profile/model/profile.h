@@ -147,6 +147,7 @@ struct profile {
 	bool survivors;          /* samples are of objects that are there; `counted`: bytes of the heap in use */
 	bool young;              /* … also of those that have come since the heap was counted */
 	bool unfreed;            /* samples are of blocks of native memory that were not freed */
+	uint64_t reserved;       /* nativemap: bytes of addresses that are only reserved */
 	uint64_t peak_after;     /* … yet, so many ns after the start, when most was there; 0: at the end */
 	uint64_t objects;        /* that the stored samples stand for; 0: as in struct profile_stack */
 	uint64_t outside;        /* the same of all stacks */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/decimal.h"
 #include "profile/model/human.h"
 #include "profile/model/profile_unit.h"
 #include "profile/readers/range.h"
@@ -18,12 +19,14 @@
 #define FRAMES_A_BYTE 32
 #define BYTES_ANYWAY LIMIT_BYTES(256u << 20)
 #define BYTES_A_BYTE 64
+#define LEAK_TAIL 10000 /* thousandths of a percent, as async-profiler has it */
 
 struct conversion {
 	struct input in;
 	struct read_aggregate aggregate;
 	struct recording_info info;
 	struct selection selection;
+	struct left_blocks left;
 	VECTOR(struct profile) profiles;
 	const struct profile **shown;
 	uint32_t shown_count;
@@ -106,7 +109,7 @@ static const struct recording_info_counts *counts_of(const struct conversion *c,
 /* A part of the samples only was asked for: counts of all of them do not fit. */
 static bool is_part(const struct conversion *c)
 {
-	return c->selection.in_range || *c->selection.states || *c->selection.threads ||
+	return c->selection.in_range || c->selection.left || *c->selection.states || *c->selection.threads ||
 	       context_filter_is_set(&c->selection.context_filter);
 }
 
@@ -331,6 +334,10 @@ static int nothing(const struct conversion *c, struct error *err)
 {
 	const char *wanted = c->selection.families;
 
+	if (c->selection.left)
+		return error_set(err, ENODATA, "%s: nothing of native memory is left at its end that came before the "
+				 "last %s %% of its time (--tail), or none was recorded (jstrobe record --nativemem)",
+				 c->in.name, decimal(c->left.tail / 1000.0, 1).text);
 	if (is_part(c))
 		return error_set(err, ENODATA, "%s: no sample%s%s is left by --filter, --state, --from, "
 				 "--to, --trace-id, --span and --label", c->in.name, *wanted ? " of " : "", wanted);
@@ -342,6 +349,9 @@ static int nothing(const struct conversion *c, struct error *err)
 
 static int read_stacks(struct conversion *c, struct error *err)
 {
+	if (c->selection.left)
+		return error_set(err, EINVAL, "%s: collapsed stacks do not say what was freed; leave out --leak",
+				 c->in.name);
 	if (is_part(c) || *c->selection.families)
 		return error_set(err, EINVAL, "%s: collapsed stacks do not say when, in which state and of what event "
 				 "they are; leave out --event, --filter, --state, --from, --to, "
@@ -353,6 +363,9 @@ static int read_saved(struct conversion *c, struct error *err)
 {
 	const struct selection *s = &c->selection;
 
+	if (s->left)
+		return error_set(err, EINVAL, "%s: this JSON has sums, and does not say what was freed; leave out "
+				 "--leak", c->in.name);
 	if (s->in_range || *s->states || *s->threads)
 		return error_set(err, EINVAL, "%s: this JSON has sums, without times and threads; leave out --filter, "
 				 "--state, --from and --to", c->in.name);
@@ -394,6 +407,12 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 	c->title = o->title[0] ? o->title : NULL;
 	c->aggregate.per_thread = o->threads;
 	begin_selection(&c->selection, o);
+	if (o->leak) {
+		c->left.tail = o->tail ? o->tail - 1 : LEAK_TAIL;
+		c->selection.left = &c->left;
+		if (!*c->selection.families)
+			c->selection.families = "nativemem,nativemap";
+	}
 	rc = input_open(&c->in, name, err);
 	if (rc == 0 && chunk_is_recording(&c->in))
 		rc = read_recording(c, o, err);
@@ -442,6 +461,7 @@ void readers_free(struct conversion *c)
 	free(c->texts.items);
 	free(c->shown);
 	free(c->info.counts.items);
+	left_blocks_free(&c->left);
 	buffer_free(&c->notes);
 	read_aggregate_free(&c->aggregate);
 	input_close(&c->in);

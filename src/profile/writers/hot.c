@@ -10,6 +10,7 @@
 #include "profile/model/frame_name.h"
 #include "profile/model/human.h"
 #include "profile/model/leaks.h"
+#include "profile/model/libraries.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
 #include "profile/model/profile_unit.h"
@@ -155,6 +156,37 @@ static bool put_leaks(struct buffer *out, const struct profile *p, const struct 
 	return ok;
 }
 
+#define LIBRARIES 8
+
+/* Who asks for native memory. False: no memory. */
+static bool put_libraries(struct buffer *out, const struct profile *p)
+{
+	struct libraries l;
+	bool ok = libraries_find(&l, p) == 0;
+	uint64_t rest = 0;
+	uint32_t i;
+
+	if (ok && l.count)
+		buffer_puts(out, "By the library that asked:\n");
+	for (i = 0; ok && i < l.count; i++) {
+		if (i >= LIBRARIES) {
+			rest += l.rows[i].weight;
+			continue;
+		}
+		buffer_printf(out, "%8s %6s%%  ", human_bytes(l.rows[i].weight).text,
+			      decimal(percent_of(l.rows[i].weight, p->weight_stored), 2).text);
+		clean_name(out, l.rows[i].name);
+		buffer_putc(out, '\n');
+	}
+	if (ok && l.count > LIBRARIES)
+		buffer_printf(out, "%8s %6s%%  %u more\n", human_bytes(rest).text,
+			      decimal(percent_of(rest, p->weight_stored), 2).text, l.count - LIBRARIES);
+	if (ok && l.count)
+		buffer_putc(out, '\n');
+	libraries_free(&l);
+	return ok;
+}
+
 static void put_title(struct buffer *out, const struct profile *p, const struct paint *c)
 {
 	buffer_colour(out, c->bold);
@@ -221,6 +253,8 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 		io_tables(out, p, options);
 	else if (p->stored)
 		put_table(out, &m, p, options, &c);
+	if (!out->failed && p->stored && libraries_matter(p) && !put_libraries(out, p))
+		out->failed = ENOMEM;
 	if (!out->failed && format_by_thread(p, options) &&
 	    thread_table(out, p, &m.names, is_by_weight(p, options), options->flat ? options->flat : HOT_THREADS))
 		out->failed = ENOMEM;

@@ -12,6 +12,7 @@
 #include "profile/model/context_text.h"
 #include "profile/model/frame_name.h"
 #include "profile/model/leaks.h"
+#include "profile/model/libraries.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
 #include "profile/model/profile_unit.h"
@@ -98,6 +99,8 @@ static void put_weight(struct json_writer *w, const struct profile *p)
 		json_put_number(w, "objects", p->objects);
 	if (p->outside)
 		json_put_number(w, "outside_tlab", p->outside);
+	if (p->reserved)
+		json_put_number(w, "reserved", p->reserved);
 	put_counters(w, "lost_by_reason", loss_names, p->lost_weight, LOSS_REASONS);
 	json_end(w);
 }
@@ -325,6 +328,25 @@ static void put_holders(struct json_writer *w, const struct profile *p, const st
 	json_end(w);
 }
 
+/* Who asks for native memory. */
+static int put_libraries(struct json_writer *w, const struct profile *p)
+{
+	struct libraries l;
+	int rc = libraries_find(&l, p);
+	uint32_t i;
+
+	json_array(w, "libraries");
+	for (i = 0; rc == 0 && i < l.count; i++) {
+		json_object(w, NULL);
+		json_put_texts(w, {"name", l.rows[i].name});
+		json_put_numbers(w, {"samples", l.rows[i].samples}, {"weight", l.rows[i].weight});
+		json_end(w);
+	}
+	json_end(w);
+	libraries_free(&l);
+	return rc;
+}
+
 void format_json(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
 	/* the kinds stand beside the names */
@@ -340,6 +362,8 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	result = put_methods(&w, p, style, options->total);
 	if (result == 0 && (p->survivors || p->growth))
 		result = put_leaks(&w, p);
+	if (result == 0 && libraries_matter(p))
+		result = put_libraries(&w, p);
 	json_put_objects(&w, "threads", p->thread_count, put_thread, p);
 	if (p->per_trace_context)
 		json_put_objects(&w, "contexts", p->trace_context_count, put_context, p);

@@ -50,7 +50,7 @@ static void note_thread(struct sink *s, uint32_t thread, uint64_t time, bool end
 	struct thread_note *note = r->notes.count < MOST_WAITING ? VECTOR_PUSH(&r->notes) : NULL;
 
 	if (note)
-		*note = (struct thread_note){thread, time, end, 0};
+		*note = (struct thread_note){thread, time, end, 0, 0};
 }
 
 /* Threads that were there before sampling began are met one by one, too: those did not start now. */
@@ -67,13 +67,13 @@ static void on_thread_end(struct sink *s, uint32_t thread, uint64_t now)
 	note_thread(s, thread, now, true);
 }
 
-static void on_freed(struct sink *s, uint64_t time, uint32_t thread, uint64_t address)
+static void on_freed(struct sink *s, uint64_t time, uint32_t thread, uint64_t address, uint64_t size)
 {
 	struct recording *r = CONTAINER_OF(s, struct recording, sink);
 	struct thread_note *note = address && r->notes.count < MOST_WAITING ? VECTOR_PUSH(&r->notes) : NULL;
 
 	if (note)
-		*note = (struct thread_note){thread ? thread - 1 : UINT32_MAX, time, true, address};
+		*note = (struct thread_note){thread ? thread - 1 : UINT32_MAX, time, true, address, size};
 	else
 		r->dropped++;
 }

@@ -162,9 +162,12 @@ static void put_sample(struct recording *r, const struct sink_event *e)
 static void put_free(struct recording *r, const struct thread_note *n)
 {
 	uint32_t thread = n->thread == UINT32_MAX ? 0 : recording_thread(r, n->thread, 0, 0);
-	const struct jfr_value v[] = {JFR_N(thread), JFR_N(0), JFR_N(n->address)};
+	const struct jfr_value v[] = {JFR_N(thread), JFR_N(0), JFR_N(n->address), JFR_N(n->size)};
 
-	jfr_event(r->jfr, JFR_FREE, n->time, v, ARRAY_LEN(v));
+	if (n->size)
+		jfr_event(r->jfr, JFR_NATIVE_UNMAP, n->time, v, ARRAY_LEN(v));
+	else
+		jfr_event(r->jfr, JFR_FREE, n->time, v, ARRAY_LEN(v) - 1);
 }
 
 static void put_note(struct recording *r, const struct thread_note *n)

@@ -25,6 +25,7 @@ struct thread_note {
 	uint64_t time;
 	bool end;
 	uint64_t address; /* not 0: of a block that it freed; THREAD UINT32_MAX: of none that is known */
+	uint64_t size;    /* not 0: so much from there on was unmapped */
 };
 
 /* Stored samples of an event. */

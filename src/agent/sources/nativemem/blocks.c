@@ -310,7 +310,7 @@ uint64_t blocks_freed(bool wanted, block_freed_fn *fn, void *arg)
 		if (atomic_load(&table.freed[at % FREED].number) != at + 1)
 			break; /* its thread was interrupted: the next time */
 		if (wanted)
-			fn(f->time, f->record, (uintptr_t)f->address, arg);
+			fn(f->time, f->record, f->address, 0, arg);
 		atomic_store(&table.told, at + 1);
 	}
 	return atomic_exchange(&table.missed, 0);

@@ -30,6 +30,9 @@ static const struct rule rules[] = {
 	 {{"startTime", SLOT_TIME}, {"sampledThread", SLOT_THREAD}, {"traceId", SLOT_A}, {"spanId", SLOT_B},
 	  {"labels", SLOT_OBJECT}}},
 	{"jstrobe.ObjectWeight", HANDLE_OBJECT_WEIGHT, {{"startTime", SLOT_TIME}, {"weight", SLOT_WEIGHT}}},
+	{"profiler.Free", HANDLE_FREED, {{"startTime", SLOT_TIME}, {"address", SLOT_A}}},
+	{"jstrobe.NativeUnmap", HANDLE_FREED,
+	 {{"startTime", SLOT_TIME}, {"address", SLOT_A}, {"size", SLOT_WEIGHT}}},
 	{"jdk.MethodTiming", HANDLE_TIMING,
 	 {{"method", SLOT_OBJECT}, {"invocations", SLOT_A}, {"average", SLOT_WEIGHT}}},
 };
@@ -104,6 +107,15 @@ static struct event_handler *add_handler(struct chunk_handlers *w, uint32_t type
 	return slot ? handler : NULL;
 }
 
+/* Samples of EVENT are of memory that is freed, which is asked for. */
+static enum left_role left_role_of(const struct chunk_handlers *w, const char *event)
+{
+	if (!w->selection->left)
+		return LEFT_NONE;
+	return strcmp(event, "profiler.Malloc") == 0 ? LEFT_BLOCK :
+	       strcmp(event, "jstrobe.NativeMap") == 0 ? LEFT_MAPPING : LEFT_NONE;
+}
+
 /* An event type is a sample of this source's families. -EBADMSG: its fields cannot be read. */
 static int add_sample(struct chunk_handlers *w, uint32_t type, const struct source *source)
 {
@@ -115,7 +127,8 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	const struct metadata_field *size = field_of(&w->metadata, type, "allocationSize");
 	bool is_size = size && weight && size != weight && !size->pooled && !size->array;
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
-	struct wanted wanted[ARRAY_LEN(sample_fields) + 3];
+	enum left_role left = left_role_of(w, event);
+	struct wanted wanted[ARRAY_LEN(sample_fields) + 4];
 	size_t count = ARRAY_LEN(sample_fields);
 	struct event_handler *handler;
 
@@ -126,6 +139,8 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 		wanted[count++] = (struct wanted){"allocationSize", SLOT_SIZE};
 	if (object && object->pooled && !object->array)
 		wanted[count++] = (struct wanted){source->object, SLOT_OBJECT};
+	if (left != LEFT_NONE)
+		wanted[count++] = (struct wanted){"address", SLOT_A};
 	handler = add_handler(w, type, execution ? HANDLE_EXECUTION :
 				   strcmp(event, "jdk.CPUTimeSample") == 0 ? HANDLE_CPU_TIME :
 				   strcmp(event, "profiler.WallClockSample") == 0 ? HANDLE_WALL :
@@ -140,6 +155,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	handler->has_state = is_key(w, type, "state", w->names.state_type);
 	handler->object_type = object && object->pooled ? object->type : METADATA_NONE;
 	handler->has_size = is_size;
+	handler->left = left;
 	handler->outside = size && size == weight && strcmp(event, "jdk.ObjectAllocationOutsideTLAB") == 0;
 	handler->has_object = handler->object_type != METADATA_NONE;
 	if (handler->has_object)
@@ -218,7 +234,7 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(rules); i++)
-		if (strcmp(rules[i].event, name) == 0)
+		if (strcmp(rules[i].event, name) == 0 && (rules[i].kind != HANDLE_FREED || w->selection->left))
 			return add_counts(w, type, &rules[i]);
 	for (s = convert_sources; s->event; s++)
 		if (strcmp(s->event, name) == 0 && is_wanted(w, s))

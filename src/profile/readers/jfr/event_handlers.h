@@ -7,6 +7,7 @@
 #include "profile/readers/context_filter.h"
 #include "profile/readers/jfr/chunk_names.h"
 #include "profile/readers/jfr/event_sources.h"
+#include "profile/readers/jfr/left_blocks.h"
 #include "profile/readers/jfr/recording_info.h"
 #include "profile/readers/jfr/stack_counts.h"
 
@@ -19,6 +20,7 @@ struct selection {
 	bool by_thread;
 	bool in_range;        /* FROM and TO are set */
 	int64_t from, to;     /* ns since 1970 */
+	struct left_blocks *left; /* native memory: only what was not freed; NULL = all */
 };
 
 enum handler_kind {
@@ -34,6 +36,7 @@ enum handler_kind {
 	HANDLE_SETTING, HANDLE_JVM, HANDLE_JDK_LOST,
 	HANDLE_CONTEXT,   /* jstrobe.SampleContext: of the sample behind it */
 	HANDLE_OBJECT_WEIGHT, /* jstrobe.ObjectWeight: the same */
+	HANDLE_FREED,     /* a block, or a part of a mapping, is gone */
 };
 
 enum handler_slot {
@@ -51,6 +54,7 @@ struct event_handler {
 	bool has_stack, has_thread, has_state, has_object, has_time;
 	bool has_size;      /* its weight is of objects of that size */
 	bool outside;       /* its weight is the size of an object outside TLABs */
+	enum left_role { LEFT_NONE, LEFT_BLOCK, LEFT_MAPPING } left; /* native memory that is freed some time */
 	uint32_t object_type;
 	enum metadata_unit unit; /* HANDLE_TIMING: of the average */
 	uint64_t slots[SLOTS];

@@ -165,6 +165,26 @@ static void work_together(struct worker *all, unsigned count)
 		pthread_join(all[i].thread, NULL);
 }
 
+/* One thread notes what came and what went, before all of them read. False: no memory. */
+static bool find_left(const struct input *in, const struct selection *selection)
+{
+	struct left_blocks *left = selection->left;
+	struct read_aggregate aggregate = {.no_memory = false};
+	struct recording_info info = {.chunks = 0};
+	struct reading r = {.in = in, .selection = selection, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct worker one = {.reading = &r, .aggregate = &aggregate, .info = &info};
+	bool found;
+
+	left->noting = true;
+	read_aggregate_limit(&aggregate, in->size, 1);
+	work(&one);
+	found = !aggregate.no_memory && r.rc != -ENOMEM &&
+		left_blocks_find(left, (int64_t)info.start_ns, (int64_t)info.end_ns);
+	free(info.counts.items);
+	read_aggregate_free(&aggregate);
+	return found;
+}
+
 int recording_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
 		   struct recording_info *info, bool lines, unsigned threads)
 {
@@ -173,8 +193,10 @@ int recording_read(const struct input *in, const struct selection *selection, st
 	struct worker *all = calloc(threads, sizeof(*all));
 	unsigned i;
 
-	if (!all)
+	if (!all || (selection->left && !find_left(in, selection))) {
+		free(all);
 		return -ENOMEM;
+	}
 	for (i = 0; i < threads; i++) {
 		all[i].reading = &r;
 		all[i].aggregate = i ? &all[i].own_aggregate : aggregate;

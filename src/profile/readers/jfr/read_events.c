@@ -102,7 +102,21 @@ static void add_objects(struct stack_count *item, uint64_t weight, uint64_t size
 		item->parts = UINT64_MAX;
 }
 
-static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
+/* Native memory came or went: it is noted before anything else is read. */
+static void note_left(struct chunk_handlers *w, const struct event_handler *handler, uint64_t position)
+{
+	bool mapping = handler->left == LEFT_MAPPING || strcmp(handler->event, "jstrobe.NativeUnmap") == 0;
+
+	if (handler->kind != HANDLE_FREED && handler->left == LEFT_NONE)
+		return;
+	if (mapping && (int64_t)handler->slots[SLOT_WEIGHT] <= 0)
+		return;
+	left_blocks_note(w->selection->left, &(struct left_event){
+		chunk_time(w->chunk, handler->slots[SLOT_TIME]), handler->slots[SLOT_A],
+		mapping ? handler->slots[SLOT_WEIGHT] : 0, position, 0, handler->kind != HANDLE_FREED});
+}
+
+static void take_sample(struct chunk_handlers *w, struct event_handler *handler, uint64_t position)
 {
 	const uint64_t *slots = handler->slots;
 	uint32_t stack = place(w->stack_pool, handler->has_stack, slots[SLOT_STACK]);
@@ -122,6 +136,10 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
 		if (w->object.weight && w->object.time == slots[SLOT_TIME])
 			weight = w->object.weight;
 		w->object.weight = 0;
+	}
+	if (handler->left != LEFT_NONE) {
+		weight = left_blocks_weight(w->selection->left, position, weight);
+		samples = weight != 0;
 	}
 	all = samples;
 	if (w->selection->in_range)
@@ -369,7 +387,13 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 	field_layout_read(&w->layouts, handler->layout, &r, handler->slots);
 	if (unlikely(r.c.failed || r.c.at > c->in->bytes + e->at + e->size))
 		return;
+	if (w->selection->left && w->selection->left->noting) {
+		note_left(w, handler, e->at);
+		return;
+	}
 	switch (handler->kind) {
+	case HANDLE_FREED:
+		break;
 	case HANDLE_WEIGHTS:
 		take_weights(w, handler, w->unweighed.items, w->unweighed.count);
 		w->unweighed.count = 0;
@@ -404,6 +428,6 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 		w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];
 		break;
 	default:
-		take_sample(w, handler);
+		take_sample(w, handler, e->at);
 	}
 }

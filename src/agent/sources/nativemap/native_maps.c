@@ -1,0 +1,121 @@
+/*
+ * native_maps.c - what threads have told of their mappings (map_changes.h) becomes the ranges that there are
+ * (map_ranges.h), each with the sum that its sample has gone to.
+ */
+#include "agent/sources/nativemap/native_maps.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "agent/sources/nativemap/map_changes.h"
+#include "common/base/map_ranges.h"
+#include "agent/sources/nativemap/nativemap.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a session begins while the one before is still shown */
+static struct map_ranges ranges;
+static uint64_t missed; /* since they were told */
+
+struct reading {
+	block_freed_fn *fn; /* NULL: what goes is not told */
+	void *arg;
+	const struct map_change *change;
+};
+
+bool native_maps_open(void)
+{
+	bool ready;
+
+	pthread_mutex_lock(&lock);
+	ready = map_changes_open();
+	map_changes_clear();
+	map_ranges_free(&ranges);
+	missed = 0;
+	pthread_mutex_unlock(&lock);
+	return ready;
+}
+
+void native_maps_stored(const struct field_note *n, uint32_t owner)
+{
+	if (n->values[NATIVEMAP_TICKET])
+		map_change_own(n->values[NATIVEMAP_TICKET], owner);
+}
+
+static void tell(const struct map_range *piece, void *arg)
+{
+	const struct reading *r = arg;
+
+	if (r->fn && !piece->reserved)
+		/* before what comes in its place */
+		r->fn(r->change->time - (r->change->what != MAP_GONE), r->change->record, piece->start,
+		      piece->end - piece->start, r->arg);
+}
+
+static void take(const struct map_change *c, uint32_t owner, void *arg)
+{
+	struct reading *r = arg;
+	struct map_range new = {c->start, c->end, c->time, owner, c->what == MAP_RESERVED};
+
+	r->change = c;
+	missed += !map_ranges_cut(&ranges, c->start, c->end, tell, r);
+	/* without an owner its sample is lost, and counted as that */
+	if (new.reserved || (c->what == MAP_BROUGHT && owner))
+		missed += !map_ranges_add(&ranges, &new);
+}
+
+struct owners {
+	block_owned_fn *fn;
+	void *arg;
+};
+
+/* Of a mapping that is no range yet. */
+static uint32_t move(uint32_t owner, void *arg)
+{
+	const struct owners *o = arg;
+
+	return o->fn(&(struct block_there){0, 0, 0, owner}, o->arg);
+}
+
+void native_maps_each(block_owned_fn *fn, void *arg)
+{
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < ranges.count; i++) {
+		struct map_range *r = &ranges.items[i];
+		uint64_t bytes = r->end - r->start;
+
+		if (!r->reserved)
+			r->owner = fn(&(struct block_there){bytes, bytes, r->time, r->owner}, arg);
+	}
+	map_changes_move(move, &(struct owners){fn, arg});
+	pthread_mutex_unlock(&lock);
+}
+
+void native_maps_gather(void)
+{
+	map_changes_gather();
+}
+
+uint64_t native_maps_freed(bool wanted, block_freed_fn *fn, void *arg)
+{
+	struct reading r = {wanted ? fn : NULL, arg, NULL};
+	uint64_t told;
+
+	pthread_mutex_lock(&lock);
+	told = missed + map_changes_read(take, &r);
+	missed = 0;
+	pthread_mutex_unlock(&lock);
+	return told;
+}
+
+uint64_t native_maps_reserved(void)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < ranges.count; i++)
+		bytes += ranges.items[i].reserved ? ranges.items[i].end - ranges.items[i].start : 0;
+	pthread_mutex_unlock(&lock);
+	return bytes;
+}
