@@ -42,7 +42,9 @@ def test_bytes_by_size(jdk, interval, say):
         truth = program.play()
         profile = result(program)
         assert program.alive()
-    assert profile.weight["unit"] == "bytes" and profile.lost() == 0, profile.weight
+    # a thread of the JVM's own may end while it allocates: its record is gone by then
+    assert profile.weight["unit"] == "bytes" and profile.lost() <= 1, profile.weight
+    assert profile.lost() == profile.samples["lost"]["no_record"], profile.samples
     known = sum(truth[f"{kind}_{size}"] for kind in ("old", "new") for size in sizes)
     # by the JVM's own count, of threads that have ended as well; "mark" and the class library allocate besides
     assert known <= profile.json["counted"] < known + 8_000_000, (known, profile.json["counted"])
