@@ -213,13 +213,15 @@ def test_two_copies(jdk, tmp_path):
 
 
 def test_recording_and_stream(jdk, tmp_path):
-    """Events of the JDK, which its own tool reads, and our own for what it has none for."""
+    """Events of the JDK, which its own tool reads, and our own for what it has none for; calls of microseconds as long
+    as in the result."""
     path, stream = result_file(".jfr"), result_file(".ndjson")
     rounds = counted(50, 500)
     with Program(jdk, "Io", tmp_path, rounds, "files+sockets+pipes") as program:
         done = jstrobe("start", "--io", "0", "-f", path, "--stream", stream, program.pid)
         assert done.returncode == 0, done.stderr
         port = program.play()["port"]
+        told = lines(result(program, "dump"), target=str(tmp_path / "random"), operation="read")
         assert jstrobe("stop", program.pid).returncode == 0
     events = Recording(path).events
     file = str(tmp_path / "random")
@@ -228,6 +230,7 @@ def test_recording_and_stream(jdk, tmp_path):
     assert sum(e["bytesRead"] for e in reads) == 2 * rounds * (256 << 10)
     assert sum(e["bytesWritten"] for e in writes) == rounds * (256 << 10)
     assert sum(e["endOfFile"] for e in reads) == rounds
+    assert sum(e["duration_ns"] for e in reads) == sums(told)["time_ns"]
     assert [e for e in events["jdk.FileForce"] if e["path"] == file]
     answers = [e for e in events["jdk.SocketRead"] if e["address"] == "127.0.0.1" and e["port"] == port]
     assert sum(e["bytesRead"] for e in answers) == rounds * 1000

@@ -49,7 +49,7 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 			how.cpu_interval = o->events[e].interval;
 		else if (o->events[e].kind == RECORDING_WALL)
 			how.wall_interval = o->events[e].interval;
-		else if (o->events[e].kind == RECORDING_LOCK)
+		else if (o->events[e].kind == RECORDING_LOCK || o->events[e].kind == RECORDING_IO)
 			how.tick = JFR_TICK_EXACT;
 
 	if (!r || truncate_file(fd, o->append.size, err)) {
