@@ -115,7 +115,7 @@ def test_wrong_usage(args, words):
     assert done.stderr.startswith("jstrobe: ")
 
 
-@pytest.mark.parametrize("event", ["alloc", "live", "nativemem@64k,page-faults"])
+@pytest.mark.parametrize("event", ["alloc", "live", "io", "nativemem@64k,page-faults"])
 def test_top_refuses_what_it_does_not_show(event):
     done = jstrobe("top", "--once", "-e", event, 1)
     assert done.returncode == 2 and f"and {event} is none of them" in done.stderr, done

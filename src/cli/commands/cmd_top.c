@@ -152,7 +152,8 @@ static bool is_shown(const struct options *o)
 	for (; *list && !shown; list += n + (list[n] == ',')) {
 		n = strcspn(list, ",");
 		row = event_row_of(list, strcspn(list, ",@"));
-		shown = row && weight_is_time(row->weight);
+		/* io is time, too, but nothing on the screen tells of it */
+		shown = row && weight_is_time(row->weight) && row->weight != WEIGHT_IO;
 	}
 	return shown;
 }
