@@ -54,9 +54,10 @@ def check_amounts(found, tolerance=0.06):
 
 @pytest.mark.parametrize("collector", ["G1", "Serial", "Parallel", "Z", "Shenandoah"])
 def test_known_amounts(jdk, collector, say):
-    with Program(jdk, "Resident", *ARGS, jvm=[f"-XX:+Use{collector}GC"]) as program:
+    with Program(jdk, "Resident", *ARGS, jvm=[f"-XX:+Use{collector}GC", "-Xmx768m"]) as program:
         found = memory(program.pid)
         check_amounts(found)
+        assert found["jvm"]["heap_max"] == 768 * MB, found["jvm"]
         assert found["jvm_tables"] and found["main"] == "truth.Resident" and found["jdk"].startswith(str(jdk.version))
         assert abs(found["rss"] - rss(program.pid)) <= 0.02 * found["rss"], "another reading, a moment later"
         say(f"{jdk} {collector}: not named {100 * found['resident']['unnamed'] / found['rss']:.2f} %")

@@ -231,12 +231,17 @@ static void sentences(void **state)
 	assert_non_null(strstr(advice(&r, &out), "1.0 GB are left"));
 	r.cgroup.used = 3ull << 30;
 	assert_non_null(strstr(advice(&r, &out), "nothing is left"));
+	assert_null(strstr(out.data, "heap may"));
+	r.counters.heap_max = 3ull << 30;
+	assert_non_null(strstr(advice(&r, &out), "The heap may grow to 3.0 GB, which is more than that limit"));
+	r.counters.heap_max = 1ull << 30;
+	assert_non_null(strstr(advice(&r, &out), "The heap may still grow by 1.0 GB, more than is left"));
 	r.cgroup.limit = UINT64_MAX;
 	r.lines[MEMORY_java_heap] = 900ull << 20;
 	r.counters = (struct memory_counters){.heap_used = 100ull << 20, .known = true};
 	assert_string_equal(advice(&r, &out), "");
 	r.counters.collections = 1;
-	assert_non_null(strstr(advice(&r, &out), "after the last collection 100 MB"));
+	assert_non_null(strstr(advice(&r, &out), "when the JVM last counted, 100 MB"));
 	buffer_free(&out);
 }
 

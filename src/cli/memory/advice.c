@@ -59,9 +59,9 @@ static void about_heap(const struct memory_reading *r, struct buffer *out)
 	char a[24], b[24];
 
 	if (r->counters.collections && used && heap > used && is_much(r, heap - used) && (heap - used) * 2 > heap)
-		buffer_printf(out, "The heap has %s resident; after the last collection %s of it were in use. The JVM "
+		buffer_printf(out, "The heap has %s resident; when the JVM last counted, %s of it were in use. The JVM "
 			      "keeps what it has once touched until a collector gives it back (G1: after a concurrent "
-			      "cycle; -XX:G1PeriodicGCInterval, -XX:MaxHeapFreeRatio).\n",
+			      "cycle; -XX:G1PeriodicGCInterval, -XX:MaxHeapFreeRatio; ZGC: -XX:ZUncommitDelay).\n",
 			      memory_size(heap, a), memory_size(used, b));
 }
 

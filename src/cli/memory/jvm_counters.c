@@ -7,6 +7,9 @@
 
 #include "cli/memory/resident.h"
 
+#define SURVIVOR_LEAST 4096
+#define WORDS_MORE 4096 /* a heap is whole pages */
+
 static void take(const char *name, uint64_t value, void *arg)
 {
 	struct memory_counters *c = arg;
@@ -24,6 +27,8 @@ static void take(const char *name, uint64_t value, void *arg)
 		/* G1's share one reservation */
 		c->generations_max[0] += value;
 		c->generations_max[1] = MAX(c->generations_max[1], value);
+	} else if (strcmp(name, "sun.gc.generation.0.space.1.maxCapacity") == 0) {
+		c->survivor_max = value;
 	} else if (sscanf(name, "sun.gc.collector.%u.invocations%n", &generation, &end) == 1 && end && !name[end]) {
 		c->collections += value;
 	} else if (strcmp(name, "sun.gc.metaspace.used") == 0) {
@@ -34,15 +39,26 @@ static void take(const char *name, uint64_t value, void *arg)
 		c->class_used = value;
 	} else if (strcmp(name, "sun.gc.compressedclassspace.capacity") == 0) {
 		c->class_committed = value;
-	} else if (strcmp(name, "sun.gc.policy.maxHeapSize") == 0) {
-		c->heap_max = value;
 	}
+}
+
+/*
+ * How large the heap may become. Generations that have a reservation each have survivor spaces, too: their sum. Those
+ * of G1 and ZGC are told with all of it each, and with a survivor space of no size, or none. G1's are some words
+ * larger.
+ */
+static uint64_t heap_max(const struct memory_counters *c)
+{
+	bool shared = c->survivor_max < SURVIVOR_LEAST;
+
+	return c->generations_max[shared] / WORDS_MORE * WORDS_MORE;
 }
 
 void memory_read_counters(pid_t pid, const struct process_status *s, struct memory_counters *c)
 {
 	memset(c, 0, sizeof(*c));
 	process_perf_numbers(pid, s, take, c);
+	c->heap_max = heap_max(c);
 	/* metaspace's are of both parts */
 	if (c->metaspace_used >= c->class_used && c->metaspace_committed >= c->class_committed) {
 		c->metaspace_used -= c->class_used;

@@ -143,6 +143,7 @@ struct memory_counters {
 	uint64_t collections;
 	uint64_t heap_used, heap_committed, heap_max;
 	uint64_t generations_max[2]; /* sum of the generations', and the largest */
+	uint64_t survivor_max;       /* of the first generation's second space */
 	uint64_t metaspace_used, metaspace_committed;
 	uint64_t class_used, class_committed;
 };
