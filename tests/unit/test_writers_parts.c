@@ -353,6 +353,15 @@ static void loss_line(void **state)
 	expect_loss(&p, "10,012 samples taken, all stored · 9.99 s of 10.02 s CPU time sampled, 30 ms"
 			" unsampled, and 1.25 s of child processes · 100 % complete stacks", false);
 	p.children_cpu = 0;
+	p.own_cpu = 100000000; /* 1 % does not show in the sum */
+	expect_loss(&p, "10,012 samples taken, all stored · 9.99 s of 10.02 s CPU time sampled, 30 ms"
+			" unsampled · 100 % complete stacks", false);
+	p.own_cpu = 200000000;
+	p.cpu_time += p.own_cpu;
+	expect_loss(&p, "10,012 samples taken, all stored · 9.99 s of 10.22 s CPU time sampled, 30 ms"
+			" unsampled, 200 ms used by jstrobe · 100 % complete stacks", false);
+	p.cpu_time -= p.own_cpu;
+	p.own_cpu = 0;
 	p.stored = p.complete = 10010;
 	p.complete -= 2;
 	p.lost[LOSS_queue_full] = 2;

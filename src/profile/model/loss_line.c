@@ -290,6 +290,8 @@ static void put_time(const struct profile *p, struct buffer *out)
 	if (p->cpu_time)
 		buffer_printf(out, " of %s", human_time(p->cpu_time).text);
 	buffer_printf(out, " CPU time sampled, %s unsampled", human_time(p->unsampled).text);
+	if (p->own_cpu > p->cpu_time / 100) /* else the sum is the whole without it, as far as is shown */
+		buffer_printf(out, ", %s used by jstrobe", human_time(p->own_cpu).text);
 	if (p->children_cpu)
 		buffer_printf(out, ", and %s of child processes", human_time(p->children_cpu).text);
 }
