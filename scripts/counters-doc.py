@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Print docs/reference/counters.md, made from src/common/words/counters.def and src/common/words/frame_kinds.def."""
+"""Print docs/reference/counters.md, made from src/common/words/{counters,frame_kinds}.def and src/profile/writers/metrics.c."""
 import os
 import re
 
@@ -15,8 +15,8 @@ def table(name, pattern):
 
 print("""# Counters
 
-<!-- Made by scripts/counters-doc.py (`make docs`) from src/common/words/counters.def and frame_kinds.def;
-     change the tables, not this page. -->
+<!-- Made by scripts/counters-doc.py (`make docs`) from src/common/words/counters.def, frame_kinds.def and
+     src/profile/writers/metrics.c; change the tables, not this page. -->
 
 A sample that was taken is stored, or it is lost for exactly one reason:
 `taken = stored + sum of lost`. Every output says so, in JSON under `samples`.
@@ -47,3 +47,17 @@ print("""
 |---|---|""")
 for word, suffix in table("frame_kinds.def", r"X\(\w+,\s*" + STRING + r",\s*" + STRING):
     print(f"| `{word}` | {f'`{suffix}`' if suffix else ''} |")
+print("""
+## Metrics
+
+`jstrobe metrics PID` prints these for Prometheus (text format 0.0.4). Counters are of the session that runs, or of the
+last one, unless their help says otherwise.
+
+| name | labels | kind | help |
+|---|---|---|---|""")
+with open(os.path.join(ROOT, "src", "profile", "writers", "metrics.c")) as file:
+    writer = file.read()
+for name, meaning, kind in re.findall(r'"(jstrobe_\w+)",\s*' + STRING + r",\s*(COUNTER|GAUGE)", writer):
+    labels = {"jstrobe_info": "version, jdk", "jstrobe_samples_lost_total": "event, reason", "jstrobe_held_bytes": "structure",
+              "jstrobe_value_total": "event, unit"}.get(name, "event" if name.startswith("jstrobe_samples_") else "")
+    print(f"| `{name}` | {labels} | {kind.lower()} | {meaning} |")

@@ -3,7 +3,8 @@
  *
  * `timeout` stops the session at its time and writes the result where it is owed. `loop` does the
  * same each time and starts the next session at once, with the next number for %n; with `timeout`
- * as well the last one ends it. The control thread waits for the time (agent/command/control_thread.h).
+ * as well the last one ends it. The control thread waits for the time (agent/command/control_thread.h). A lock of its
+ * own guards the times.
  */
 #ifndef JSTROBE_COMMAND_SCHEDULE_H
 #define JSTROBE_COMMAND_SCHEDULE_H

@@ -1,5 +1,9 @@
 /*
  * talk.h - the agent's side of a conversation with a waiting command.
+ *
+ * It begins on the thread that loads the agent; the rest is on a thread of ours for each, "jstrobe talk", which is not
+ * attached to the JVM and asks the control thread for what it shall do (agent/command/ask.h). Answers may come from any
+ * thread: each conversation has a lock for what it sends.
  */
 #ifndef JSTROBE_DOOR_TALK_H
 #define JSTROBE_DOOR_TALK_H

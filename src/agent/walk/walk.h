@@ -4,6 +4,9 @@
  * Native frames go by the unwind tables built beforehand, Java frames by HotSpot's
  * own tables; every read of foreign memory is fault-safe. A walk ends at the root,
  * or in a frame that says why it could not go on.
+ *
+ * Runs in handlers, in callbacks on the thread itself, and on threads of ours that read the stack of one that waits.
+ * It takes no lock.
  */
 #ifndef JSTROBE_WALK_WALK_H
 #define JSTROBE_WALK_WALK_H

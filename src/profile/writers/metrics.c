@@ -13,25 +13,31 @@ static const struct single {
 } singles[] = {
 #define M(field) offsetof(struct metrics, field)
 	{"jstrobe_session_seconds", "How long the session has run.", GAUGE, true, M(running_for)},
-	{"jstrobe_process_cpu_seconds_total", "CPU time of the process meanwhile.", COUNTER, true, M(cpu_time)},
-	{"jstrobe_own_cpu_seconds_total", "CPU time of jstrobe's own threads in it.", COUNTER, true, M(own_cpu)},
+	{"jstrobe_process_cpu_seconds_total",
+	 "CPU time of the process during the session.", COUNTER, true, M(cpu_time)},
+	{"jstrobe_own_cpu_seconds_total",
+	 "CPU time of jstrobe's own threads during the session.", COUNTER, true, M(own_cpu)},
 	{"jstrobe_queue_bytes", "Memory of the queues of all threads.", GAUGE, false, M(queue_bytes)},
 	{"jstrobe_ring_bytes", "Memory of the flight recorder.", GAUGE, false, M(ring_bytes)},
 	{"jstrobe_recording_bytes", "Size of the recording so far.", GAUGE, false, M(recording_bytes)},
-	{"jstrobe_recording_unwritten_samples_total", "Stored ones that are not in it.", COUNTER, false, M(unwritten)},
-	{"jstrobe_threads", "Live threads that are known.", GAUGE, false, M(threads)},
-	{"jstrobe_threads_perf", "Of them sampled by perf events.", GAUGE, false, M(threads_perf)},
-	{"jstrobe_threads_timer", "Of them sampled by timers.", GAUGE, false, M(threads_timer)},
-	{"jstrobe_threads_refused", "Of them sampled by nothing.", GAUGE, false, M(threads_refused)},
-	{"jstrobe_streams", "Live streams that are read.", GAUGE, false, M(streams)},
-	{"jstrobe_stream_samples_total", "Samples that streams have told of.", COUNTER, false, M(streamed)},
-	{"jstrobe_stream_dropped_samples_total", "Those whose reader was too slow.", COUNTER, false, M(dropped)},
-	{"jstrobe_context_torn_total", "Samples whose context was being written. Of all sessions.", COUNTER, false,
+	{"jstrobe_recording_unwritten_samples_total",
+	 "Stored samples that are not in the recording.", COUNTER, false, M(unwritten)},
+	{"jstrobe_threads", "Live threads that jstrobe knows.", GAUGE, false, M(threads)},
+	{"jstrobe_threads_perf", "Live threads that are sampled by perf events.", GAUGE, false, M(threads_perf)},
+	{"jstrobe_threads_timer", "Live threads that are sampled by timers.", GAUGE, false, M(threads_timer)},
+	{"jstrobe_threads_refused", "Live threads that could not be armed.", GAUGE, false, M(threads_refused)},
+	{"jstrobe_streams", "Live streams that are open.", GAUGE, false, M(streams)},
+	{"jstrobe_stream_samples_total", "Samples written to streams.", COUNTER, false, M(streamed)},
+	{"jstrobe_stream_dropped_samples_total",
+	 "Samples dropped because a stream's reader was too slow.", COUNTER, false, M(dropped)},
+	{"jstrobe_context_torn_total",
+	 "Samples without a context because it was being written. Since the JVM started.", COUNTER, false,
 	 M(contexts_torn)},
-	{"jstrobe_context_evicted_total", "Contexts whose place others took: too many were set.", COUNTER, false,
+	{"jstrobe_context_evicted_total",
+	 "Contexts that lost their place to others: too many were set. Since the JVM started.", COUNTER, false,
 	 M(contexts_evicted)},
-	{"jstrobe_context_labels_refused_total", "Sets of labels for which there was no room.", COUNTER, false,
-	 M(labels_refused)},
+	{"jstrobe_context_labels_refused_total",
+	 "Sets of labels without room. Since the JVM started.", COUNTER, false, M(labels_refused)},
 #undef M
 };
 
@@ -116,7 +122,7 @@ static void put_values(struct buffer *out, const struct metrics *m)
 {
 	uint32_t e;
 
-	begin(out, "jstrobe_value_total", "What the stored samples stand for, in seconds or in events.", COUNTER);
+	begin(out, "jstrobe_value_total", "What the stored samples weigh, in the unit of the label.", COUNTER);
 	for (e = 0; e < m->event_count; e++) {
 		bool time = weight_is_time(m->events[e].weight_kind);
 
@@ -151,8 +157,8 @@ void metrics_write(const struct metrics *m, struct buffer *out)
 		   offsetof(struct metrics_event, taken));
 	put_counts(out, m, "jstrobe_samples_stored_total", "Samples stored: taken and not lost.",
 		   COUNTER, offsetof(struct metrics_event, stored));
-	put_counts(out, m, "jstrobe_samples_open", "Taken, and neither stored nor lost yet: of runs that go on.", GAUGE,
-		   offsetof(struct metrics_event, open));
+	put_counts(out, m, "jstrobe_samples_open", "Samples taken, and neither stored nor lost yet: of open runs.",
+		   GAUGE, offsetof(struct metrics_event, open));
 	put_losses(out, m);
 	put_values(out, m);
 	put_held(out, m);

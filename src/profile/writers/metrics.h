@@ -8,7 +8,7 @@
 #include "common/words/enum_names.h"
 #include "common/words/events.h"
 
-/* The books of one event of the session that runs, or of the last one. */
+/* The counts of one event of the session that runs, or of the last one. */
 struct metrics_event {
 	const char *name;
 	enum weight_kind weight_kind; /* of `value` */

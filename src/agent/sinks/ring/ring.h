@@ -4,6 +4,8 @@
  * Samples lie packed in blocks, one after the other in the order in which they came; a block whose last
  * sample is older than the window is used for new ones. About 16 bytes a sample. Beyond `limit` the
  * oldest block goes although it is in the window, and the ring says how far back it reaches.
+ *
+ * It has no thread and no lock of its own: samples come with the collector's lock held (agent/collect/sink.h).
  */
 #ifndef JSTROBE_SINKS_RING_RING_H
 #define JSTROBE_SINKS_RING_RING_H
@@ -28,7 +30,7 @@ void ring_free(struct ring *r);
 void ring_each(struct ring *r, void (*fn)(const struct sink_event *, void *arg), void *arg);
 /* A ring of its own with what R holds now. NULL when out of memory. Collector's lock held. */
 struct ring *ring_copy(const struct ring *r);
-/* The books of R's window as it ends now, or ended. Collector's lock held. */
+/* The counts of R's window as it ends now, or ended. Collector's lock held. */
 struct ring_books {
 	uint64_t cpu, own;     /* CPU time of the process, and of jstrobe's threads, ns */
 	struct loss_totals lost[RECORD_EVENTS];
