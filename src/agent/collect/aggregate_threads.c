@@ -85,10 +85,8 @@ static void name_now(struct collector *c, const struct given_name *g)
 		*slot = (uint32_t)g->java_id;
 	aggregate_wait_thread(c, g->java_id, g->tid);
 	/* Not if the thread of today is another one, that began since. */
-	if (e && number && is_news(e, g, number) && os_thread_start(g->tid) <= e->first) {
+	if (e && number && is_news(e, g, number) && os_thread_start(g->tid) <= e->first)
 		name_entry(e, g, number);
-		sink_thread_name(c, *entry - 1);
-	}
 }
 
 uint32_t aggregate_name_at(const struct collector *c, uint32_t thread, uint64_t time)

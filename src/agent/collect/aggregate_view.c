@@ -13,7 +13,7 @@
 #include "agent/collect/survivors.h"
 #include "agent/zone/zone.h"
 #include "common/base/hash.h"
-#include "profile/writers/format.h"
+#include "profile/model/loss_line.h"
 
 /* A profile and the memory it stands on. */
 struct view {

@@ -61,11 +61,6 @@ void sink_thread_begin(struct collector *c, uint32_t thread)
 	TELL(c, thread_begin, thread);
 }
 
-void sink_thread_name(struct collector *c, uint32_t thread)
-{
-	TELL(c, thread_name, thread);
-}
-
 void sink_named(struct collector *c, const struct sink_name *n)
 {
 	TELL(c, named, n);

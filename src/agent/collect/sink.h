@@ -78,10 +78,9 @@ struct sink_ops {
 	void (*event)(struct sink *, const struct sink_event *);
 	/* All queues have been emptied once; NOW is os_monotonic. */
 	void (*drained)(struct sink *, uint64_t now);
-	/* Thread number THREAD is known from now on; it got another name; it has ended. */
+	/* Thread number THREAD is known from now on; it has ended (thread_end). */
 	void (*thread_begin)(struct sink *, uint32_t thread);
-	void (*thread_name)(struct sink *, uint32_t thread);
-	/* The same of any thread that there is, while names are watched (agent/threads/thread_names.h). */
+	/* A thread, sampled or not, has another name, while names are watched (agent/threads/thread_names.h). */
 	void (*named)(struct sink *, const struct sink_name *);
 	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
 	/*
@@ -112,7 +111,6 @@ void sink_remove(struct sink *s);
 void sink_event(struct collector *c, const struct sink_event *e);
 void sink_drained(struct collector *c);
 void sink_thread_begin(struct collector *c, uint32_t thread);
-void sink_thread_name(struct collector *c, uint32_t thread);
 void sink_named(struct collector *c, const struct sink_name *n);
 void sink_thread_end(struct collector *c, uint32_t thread);
 /* What had been freed before the queues were emptied. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "agent/jvm/jvm.h"
-#include "agent/session/session.h"
 #include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"

@@ -33,7 +33,6 @@
 #include "agent/door/talk_commands.h"
 #include "agent/hooks/child.h"
 #include "agent/command/control_thread.h"
-#include "agent/session/session.h"
 #include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"

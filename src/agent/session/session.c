@@ -26,8 +26,6 @@
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"
-#include "agent/sources/lock/lock_events.h"
-#include "agent/sources/wall/vthreads.h"
 #include "agent/tracing/tracing.h"
 #include "agent/zone/zone.h"
 #include "common/base/buffer.h"

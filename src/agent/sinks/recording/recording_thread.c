@@ -9,7 +9,6 @@
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/threads/own_thread.h"
 #include "common/base/error.h"
-#include "common/elf/elf.h"
 #include "common/os/os.h"
 
 #define WRITE_EVERY NS_PER_S

@@ -4,7 +4,6 @@
  */
 #include "agent/sample/field_sample.h"
 #include "agent/sample/handler.h"
-#include "agent/sources/active.h"
 #include "agent/sources/callback_source.h"
 #include "agent/sources/class_names.h"
 #include "agent/sources/object_samples.h"

@@ -16,7 +16,6 @@
 #include "agent/sample/field_sample.h"
 #include "agent/sample/handler.h"
 #include "agent/sample/record_sample.h"
-#include "agent/sources/active.h"
 #include "agent/sources/callback_source.h"
 #include "agent/sources/io/io_hooks.h"
 #include "agent/sources/io/io_targets.h"

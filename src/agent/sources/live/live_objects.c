@@ -11,7 +11,6 @@
 #include "agent/jvm/jvm.h"
 #include "agent/sample/field_sample.h"
 #include "agent/sample/handler.h"
-#include "agent/sample/record_sample.h"
 #include "agent/sources/active.h"
 #include "agent/sources/callback_source.h"
 #include "agent/sources/class_names.h"

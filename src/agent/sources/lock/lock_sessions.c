@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sources/active.h"
 #include "agent/sources/class_names.h"
+#include "agent/sources/engine.h"
 #include "agent/sources/lock/lock_events.h"
 #include "agent/sources/lock/lock_places.h"
 

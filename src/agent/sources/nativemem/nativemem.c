@@ -15,7 +15,6 @@
 
 #include "agent/sample/field_sample.h"
 #include "agent/sample/handler.h"
-#include "agent/sources/active.h"
 #include "agent/sources/alloc_weight.h"
 #include "agent/sources/callback_source.h"
 #include "agent/sources/nativemem/blocks.h"

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "agent/sample/record_sample.h"
-#include "agent/sources/active.h"
 #include "agent/sources/wall/wall.h"
 #include "agent/walk/walk.h"
 #include "agent/zone/trace_context_read.h"

@@ -7,7 +7,6 @@
 
 #include "common/words/io_fields.h"
 #include "profile/writers/jfr/jfr.h"
-#include "profile/writers/jfr/jfr_chunk.h"
 
 /* The host's address in TARGET, "10.0.0.7:5432", "[::1]:80", "10.0.0.7 (client of :8080)". */
 static void address_of(const char *target, char *out, size_t size)

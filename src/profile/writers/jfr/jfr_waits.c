@@ -4,7 +4,6 @@
  * converter fails at any more; who held the lock stands in an event beside.
  */
 #include "profile/writers/jfr/jfr.h"
-#include "profile/writers/jfr/jfr_chunk.h"
 
 #define NOT_SAID INT64_MIN /* of times */
 
