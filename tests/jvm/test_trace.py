@@ -146,7 +146,7 @@ def test_the_jdk_itself(jdk):
     with Program(jdk, "Words", jvm=["-Xverify:all"]) as program:
         for _ in range(counted(1, 5)):
             pattern = "java.**" if SOAK else "java.util.regex.**;java.lang.String;java.lang.Thread;java.lang.Object"
-            done = jstrobe("start", "--instrument", pattern, program.pid)
+            done = jstrobe("start", "--instrument", pattern, "--all-classes", program.pid)
             assert done.returncode == 0, done.stderr
             time.sleep(counted(0.5, 10))
             result = stop(program)
