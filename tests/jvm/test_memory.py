@@ -108,6 +108,25 @@ def test_text(jdk17):
         assert re.search(r"free memory that glibc keeps in \d+ arenas", text), text
 
 
+def test_nmt_is_asked_for(jdk):
+    """--nmt: the JVM's own accounts beside the table, whose lines stay what they are; a sentence where it keeps none."""
+    with Program(jdk, "Resident", *ARGS, jvm=["-XX:NativeMemoryTracking=summary"]) as program:
+        text = jstrobe("memory", "--nmt", program.pid)
+        assert text.returncode == 0 and "as the JVM counts it" in text.stdout and "  Java Heap\n" in text.stdout, text
+        found = json.loads(jstrobe("memory", "--nmt", "--json", program.pid).stdout)
+        said = subprocess.run([os.path.join(jdk.home, "bin", "jcmd"), str(program.pid), "VM.native_memory", "summary"],
+                              capture_output=True, text=True, timeout=60).stdout
+        assert sum(found["resident"].values()) == found["rss"]
+        heap = {line["name"]: line for line in found["nmt"]["lines"]}["Java Heap"]
+        assert [heap["reserved"] >> 10, heap["committed"] >> 10] == \
+            list(map(int, re.search(r"Java Heap \(reserved=(\d+)KB, committed=(\d+)KB", said).groups())), said
+        assert abs(sum(line["committed"] for line in found["nmt"]["lines"]) / found["nmt"]["committed"] - 1) < 0.02
+    with Program(jdk, "Sleepers", 1, "idle") as program:
+        done = jstrobe("memory", "--nmt", program.pid)
+        assert done.returncode == 0 and "NativeMemoryTracking=summary" in done.stderr, done
+        assert "Rss, as the kernel counts it" in done.stdout and "nmt" not in memory(program.pid)
+
+
 def test_nmt_header(jdk):
     """NMT puts a header before each block of the JVM's."""
     with Program(jdk, "Resident", *ARGS, jvm=["-XX:NativeMemoryTracking=summary"]) as program:

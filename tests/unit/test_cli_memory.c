@@ -245,6 +245,34 @@ static void sentences(void **state)
 	buffer_free(&out);
 }
 
+/* What JVMs of 17 and 25 say; parts of a line, and other text, are no lines. */
+static void what_nmt_says(void **state)
+{
+	static const char of_17[] = "1234:\n\nNative Memory Tracking:\n\n(Omitting categories weighting less than 1KB)\n\n"
+		"Total: reserved=5660061KB, committed=411925KB\n       malloc: 31405KB #98811\n"
+		"-                 Java Heap (reserved=4022272KB, committed=253952KB)\n"
+		"                            (mmap: reserved=4022272KB, committed=253952KB) \n \n"
+		"-                     Class (reserved=1048748KB, committed=300KB)\n"
+		"                            (classes #585)\n"
+		"                            (  Metadata:   )\n                            (    reserved=65536KB, committed=192KB)\n"
+		"-    Native Memory Tracking (reserved=174KB, committed=174KB)\n";
+	struct memory_nmt n;
+	struct error err;
+
+	assert_int_equal(memory_nmt_parse(of_17, &n, &err), 0);
+	assert_int_equal(n.count, 3);
+	assert_int_equal(n.reserved, 5660061ull << 10);
+	assert_int_equal(n.committed, 411925ull << 10);
+	assert_string_equal(n.lines[0].name, "Java Heap");
+	assert_int_equal(n.lines[1].committed, 300 << 10);
+	assert_string_equal(n.lines[2].name, "Native Memory Tracking");
+	assert_int_equal(memory_nmt_parse("Native memory tracking is not enabled\n", &n, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "NativeMemoryTracking=summary"));
+	assert_int_equal(memory_nmt_parse("", &n, &err), -EPROTO);
+	assert_int_equal(memory_nmt_parse("- x (reserved=99999999999999999999KB, committed=1KB)\n", &n, &err), -EPROTO);
+	assert_int_equal(memory_nmt_parse("- (reserved=1KB, committed=", &n, &err), -EPROTO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +283,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(sentences),
+		cmocka_unit_test(what_nmt_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

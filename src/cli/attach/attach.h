@@ -15,6 +15,7 @@
 #include "cli/attach/identity.h"
 #include "cli/attach/root.h"
 #include "cli/attach/survey.h"
+#include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/base/vector.h"
 
@@ -95,6 +96,13 @@ int attach_clean(pid_t pid, struct attach_cleaned *cleaned, struct error *err);
  */
 int attach_load(const struct attach_target *t, const char *library, const char *options,
 		int timeout_ms, bool *refused, struct error *err);
+
+/*
+ * Have the JVM carry out COMMAND as its jcmd does ("VM.native_memory summary"); OUT gets what it answers. It works at a
+ * thread of the JVM's own, and the JVM keeps its attach socket from then on.
+ */
+int attach_jcmd(const struct attach_target *t, const char *command, int timeout_ms, struct buffer *out,
+		struct error *err);
 
 /* One running JVM. */
 struct attach_jvm {

@@ -218,14 +218,14 @@ static int open_door(const struct attach_target *t, int tmp, int timeout_ms, str
 
 /* ---- the request --------------------------------------------------------------- */
 
-static int send_request(int sock, const char *library, const char *options, struct error *err)
+#define WORDS 5 /* of the protocol: its version, what to do, three arguments */
+
+static int send_request(int sock, const char *const words[WORDS], struct error *err)
 {
-	/* a name without a path is looked for among what is loaded before anything else: lib…so is its soname */
-	const char *words[] = {"1", "load", library, library[0] == '/' ? "true" : "false", options};
 	struct buffer b = BUFFER_INIT;
 	size_t i, sent = 0;
 
-	for (i = 0; i < ARRAY_LEN(words); i++)
+	for (i = 0; i < WORDS; i++)
 		buffer_append(&b, words[i], strlen(words[i]) + 1);
 	while (!b.failed && sent < b.length) {
 		ssize_t n = send(sock, b.data + sent, b.length - sent, MSG_NOSIGNAL);
@@ -253,9 +253,8 @@ static int read_answer(const struct attach_target *t, int sock, int timeout_ms, 
 		ssize_t n;
 
 		if (left <= 0)
-			return error_set(err, ETIMEDOUT, "process %d did not load the agent within "
-					 "%d ms; %s", (int)t->pid, timeout_ms,
-					 attach_silence(t));
+			return error_set(err, ETIMEDOUT, "process %d did not answer within %d ms; %s", (int)t->pid,
+					 timeout_ms, attach_silence(t));
 		n = poll(p, 2, (int)left);
 		if (n > 0 && p[1].revents)
 			return error_set(err, EINTR, "interrupted while attaching to process %d",
@@ -315,33 +314,13 @@ static int understand(const struct attach_target *t, char *answer, bool *refused
 			 *text ? text : "it gave no reason");
 }
 
-static int request(const struct attach_target *t, int sock, const char *library,
-		   const char *options, int timeout_ms, bool *refused, struct error *err)
-{
-	char *answer = malloc(ANSWER_MAX);
-	int rc;
-
-	if (!answer)
-		return error_set(err, ENOMEM, "out of memory");
-	rc = send_request(sock, library, options, err);
-	if (rc == 0)
-		rc = read_answer(t, sock, timeout_ms, answer, err);
-	if (rc == 0)
-		rc = understand(t, answer, refused, err);
-	free(answer);
-	return rc;
-}
-
-int attach_load(const struct attach_target *t, const char *library, const char *options,
-		int timeout_ms, bool *refused, struct error *err)
+/* Say WORDS to the JVM; what it says is in ANSWER[ANSWER_MAX]. */
+static int ask(const struct attach_target *t, const char *const words[WORDS], int timeout_ms, char *answer,
+	       struct error *err)
 {
 	struct user_former former;
 	int tmp, sock, rc;
 
-	*refused = false;
-	if (strlen(library) >= ARGUMENT_MAX || strlen(options) >= ARGUMENT_MAX)
-		return error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",
-				 library);
 	tmp = root_open(&t->root, "/tmp", O_PATH | O_DIRECTORY);
 	if (tmp < 0)
 		return error_set(err, -tmp, "process %d: its /tmp cannot be reached: %s; HotSpot "
@@ -349,9 +328,57 @@ int attach_load(const struct attach_target *t, const char *library, const char *
 	rc = user_become(&t->root.user, &former, err);
 	sock = rc ? rc : open_door(t, tmp, timeout_ms, err);
 	user_return(&former);
-	rc = sock < 0 ? sock : request(t, sock, library, options, timeout_ms, refused, err);
+	rc = sock < 0 ? sock : send_request(sock, words, err);
+	if (rc == 0)
+		rc = read_answer(t, sock, timeout_ms, answer, err);
 	if (sock >= 0)
 		close(sock);
 	close(tmp);
+	return rc;
+}
+
+int attach_load(const struct attach_target *t, const char *library, const char *options,
+		int timeout_ms, bool *refused, struct error *err)
+{
+	/* a name without a path is looked for among what is loaded before anything else: lib…so is its soname */
+	const char *const words[WORDS] = {"1", "load", library, library[0] == '/' ? "true" : "false", options};
+	char *answer;
+	int rc;
+
+	*refused = false;
+	if (strlen(library) >= ARGUMENT_MAX || strlen(options) >= ARGUMENT_MAX)
+		return error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",
+				 library);
+	answer = malloc(ANSWER_MAX);
+	if (!answer)
+		return error_set(err, ENOMEM, "out of memory");
+	rc = ask(t, words, timeout_ms, answer, err);
+	if (rc == 0)
+		rc = understand(t, answer, refused, err);
+	free(answer);
+	return rc;
+}
+
+int attach_jcmd(const struct attach_target *t, const char *command, int timeout_ms, struct buffer *out,
+		struct error *err)
+{
+	const char *const words[WORDS] = {"1", "jcmd", command, "", ""};
+	char *answer = malloc(ANSWER_MAX), *text;
+	int rc;
+
+	if (!answer)
+		return error_set(err, ENOMEM, "out of memory");
+	rc = ask(t, words, timeout_ms, answer, err);
+	text = rc == 0 ? strchr(answer, '\n') : NULL;
+	if (rc == 0 && !text)
+		rc = error_set(err, ECONNRESET, "process %d closed the attach connection without an answer; it may be "
+			       "ending", (int)t->pid);
+	if (rc == 0 && (text != answer + 1 || answer[0] != '0')) {
+		flatten(text);
+		rc = error_set(err, EREMOTEIO, "process %d refused %s:%s", (int)t->pid, command, text);
+	}
+	if (rc == 0)
+		buffer_puts(out, text + 1);
+	free(answer);
 	return rc;
 }

@@ -42,10 +42,13 @@ static int show(struct watching *w)
 		memory_reading_free(&r);
 		return CLI_CANNOT_ATTACH;
 	}
+	if (w->cli->options.nmt && memory_read_nmt(w->pid, w->cli->options.attach_timeout, &r.nmt, &err))
+		console_error("%s", err.text); /* the rest is as true */
 	if (is_json(w->cli)) {
 		memory_json(&r, w->cli->options.watch != 0, &out);
 	} else {
 		memory_table(&r, w->again ? &w->before : NULL, &out);
+		memory_nmt_table(&r.nmt, &out);
 		if (w->cli->options.watch)
 			buffer_putc(&out, '\n');
 		else

@@ -60,6 +60,24 @@ static void put_cgroup(struct json_writer *w, const struct memory_cgroup *g)
 	json_end(w);
 }
 
+static void put_nmt_line(struct json_writer *w, uint32_t i, const void *data)
+{
+	const struct memory_nmt_line *line = &((const struct memory_nmt_line *)data)[i];
+
+	json_put_text(w, "name", line->name);
+	json_put_numbers(w, {"committed", line->committed}, {"reserved", line->reserved});
+}
+
+static void put_nmt(struct json_writer *w, const struct memory_nmt *n)
+{
+	if (!n->known)
+		return;
+	json_object(w, "nmt");
+	json_put_numbers(w, {"committed", n->committed}, {"reserved", n->reserved});
+	json_put_objects(w, "lines", n->count, put_nmt_line, n->lines);
+	json_end(w);
+}
+
 void memory_json(const struct memory_reading *r, bool line, struct buffer *out)
 {
 	struct json_writer w = JSON_WRITER(out, line ? JSON_LINE : JSON_FILE);
@@ -76,5 +94,6 @@ void memory_json(const struct memory_reading *r, bool line, struct buffer *out)
 	json_put_objects(&w, "parts", (uint32_t)r->parts.count, put_part, r->parts.items);
 	put_counted(&w, r);
 	put_cgroup(&w, &r->cgroup);
+	put_nmt(&w, &r->nmt);
 	json_end(&w);
 }

@@ -148,6 +148,17 @@ struct memory_counters {
 	uint64_t class_used, class_committed;
 };
 
+/* What the JVM's own accounts say, bytes; names are the JVM's. */
+struct memory_nmt {
+	bool known;
+	uint64_t reserved, committed;
+	uint32_t count;
+	struct memory_nmt_line {
+		char name[32];
+		uint64_t reserved, committed;
+	} lines[48];
+};
+
 struct memory_cgroup {
 	int version; /* 0: none found */
 	uint64_t limit; /* UINT64_MAX: none */
@@ -183,6 +194,7 @@ struct memory_reading {
 	struct memory_malloc malloc;
 	struct memory_counters counters;
 	struct memory_cgroup cgroup;
+	struct memory_nmt nmt;
 	bool tables; /* the JVM's own could be read */
 	bool refused; /* its memory may not be read by us */
 	char thp[16]; /* "madvise" */
@@ -219,6 +231,14 @@ void memory_account(struct peek *p, const struct ranges *c, struct memory_readin
 
 void memory_read_counters(pid_t pid, const struct process_status *s, struct memory_counters *c);
 void memory_read_cgroup(pid_t pid, struct memory_cgroup *g);
+
+/* ---- nmt.c ---- */
+struct buffer;
+/* Ask the JVM, which is attached to for that. 0, or a negative errno: -ENODATA, it does not count. */
+int memory_read_nmt(pid_t pid, uint64_t timeout_ns, struct memory_nmt *n, struct error *err);
+/* What TEXT, the JVM's answer, says. */
+int memory_nmt_parse(const char *text, struct memory_nmt *n, struct error *err);
+void memory_nmt_table(const struct memory_nmt *n, struct buffer *out);
 
 /* ---- take_reading.c ---- */
 int memory_read(pid_t pid, struct memory_reading *r, struct error *err);

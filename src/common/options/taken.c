@@ -33,7 +33,7 @@ static const struct {
 	{"version", 0, ATTACH MESSAGES, ""},
 	{"stream", BIT(SAMPLING), "file force mode include exclude stream-format thread-names " ATTACH MESSAGES, ""},
 	{"top", BIT(SAMPLING), "once " ATTACH MESSAGES, ""},
-	{"memory", 0, "watch duration json output " MESSAGES, ""},
+	{"memory", 0, "watch duration json output nmt attach-timeout " MESSAGES, ""},
 	{"doctor", 0, "json output libpath " MESSAGES, ""},
 	{"selftest", 0, "java duration json output libpath " MESSAGES, ""},
 	{"convert", BIT(CONVERTING), "threads tail " FILES, ""},
