@@ -797,8 +797,8 @@ static void help_of_commands(void **state)
 		 {"--interval", "--threads", "--duration", "--libpath"}},
 		{"stop", {"--file F", "--output F", "--attach-timeout", "--title"},
 		 {"--interval", "--loop", "--from T", "--latency"}},
-		{"memory", {"--watch T", "--json", "--duration", "--help"},
-		 {"--interval", "--event", "--attach-timeout", "--file F"}},
+		{"memory", {"--watch T", "--json", "--nmt", "--attach-timeout"},
+		 {"--interval", "--event", "--libpath", "--file F"}},
 		{"status", {"--libpath", "--quiet", "--help", "--attach-timeout"},
 		 {"--interval", "--event", "--output", "--file F"}},
 	};

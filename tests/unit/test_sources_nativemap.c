@@ -340,6 +340,26 @@ static void by_many_threads(void **state)
 	map_calls_remove();
 }
 
+/* What was unmapped while there was no room for it is gone all the same. */
+static void caught_up(void **state)
+{
+	char *p, *q;
+	uint64_t t;
+
+	assert_true(native_maps_open() && map_calls_install(&told));
+	p = calls->map(NULL, 10 * PAGE, PROT_READ, 0);
+	q = calls->map(NULL, 10 * PAGE, PROT_READ, 0);
+	assert_int_equal(there(), 20 * PAGE);
+	while ((t = begin(1, MAP_GONE)))
+		map_change_end(t, true);
+	assert_int_equal(calls->unmap(p, 4 * PAGE), 0);
+	assert_int_equal(there(), 16 * PAGE);
+	assert_int_equal(calls->unmap(p + 4 * PAGE, 6 * PAGE), 0);
+	assert_int_equal(calls->unmap(q, 10 * PAGE), 0);
+	assert_int_equal(there(), 0);
+	map_calls_remove();
+}
+
 /* What each function does to the account, and errno. */
 static void each_function(void **state)
 {
@@ -387,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_and_pages), cmocka_unit_test(too_many_ranges), cmocka_unit_test(tickets),
 		cmocka_unit_test(left_behind), cmocka_unit_test(no_room), cmocka_unit_test(each_function),
+		cmocka_unit_test(caught_up),
 		cmocka_unit_test(by_many_threads),
 	};
 

@@ -29,3 +29,20 @@ int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset)
 	fclose(maps);
 	return rc;
 }
+
+int os_each_mapping(os_mapping_fn *fn, void *arg)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long long start, end;
+	bool begins = true;
+	char line[512];
+
+	if (!maps)
+		return -errno;
+	/* a long path comes in several pieces */
+	for (; fgets(line, sizeof(line), maps); begins = strchr(line, '\n') != NULL)
+		if (begins && sscanf(line, "%llx-%llx", &start, &end) == 2)
+			fn(start, end, arg);
+	fclose(maps);
+	return 0;
+}

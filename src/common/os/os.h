@@ -189,6 +189,9 @@ uint64_t os_memory_free(void);
 void os_close(int fd);
 /* The file that ADDRESS is mapped from, and its place there. -ENOENT, -ENAMETOOLONG. */
 int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset);
+/* FN of each mapping of this process, in order. 0, or -errno: they cannot be read. */
+typedef void os_mapping_fn(uint64_t start, uint64_t end, void *arg);
+int os_each_mapping(os_mapping_fn *fn, void *arg);
 
 /* A POSIX timer on thread TID's CPU clock, or that of its USER mode, that sends SIGNO with VALUE to that thread. */
 int os_timer_create(pid_t tid, bool user, int signo, void *value, int32_t *timer);

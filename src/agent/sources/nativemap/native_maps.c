@@ -10,10 +10,12 @@
 #include "agent/sources/nativemap/map_changes.h"
 #include "common/base/map_ranges.h"
 #include "agent/sources/nativemap/nativemap.h"
+#include "common/os/os.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a session begins while the one before is still shown */
 static struct map_ranges ranges;
 static uint64_t missed; /* since they were told */
+static bool behind;     /* some were missed since the kernel was asked */
 
 struct reading {
 	block_freed_fn *fn; /* NULL: what goes is not told */
@@ -30,6 +32,7 @@ bool native_maps_open(void)
 	map_changes_clear();
 	map_ranges_free(&ranges);
 	missed = 0;
+	behind = false;
 	pthread_mutex_unlock(&lock);
 	return ready;
 }
@@ -62,6 +65,28 @@ static void take(const struct map_change *c, uint32_t owner, void *arg)
 		missed += !map_ranges_add(&ranges, &new);
 }
 
+/* From *ARG up to START nothing is mapped. */
+static void forget_gap(uint64_t start, uint64_t end, void *arg)
+{
+	uint64_t *from = arg;
+
+	if (start > *from)
+		map_ranges_cut(&ranges, *from, start, NULL, NULL);
+	*from = MAX(*from, end);
+}
+
+/* Changes found no room: what the kernel has no more is gone, whichever call took it away. */
+static void catch_up(void)
+{
+	uint64_t from = 0;
+
+	if (!behind)
+		return;
+	behind = os_each_mapping(forget_gap, &from) != 0;
+	if (!behind)
+		forget_gap(UINT64_MAX, UINT64_MAX, &from);
+}
+
 struct owners {
 	block_owned_fn *fn;
 	void *arg;
@@ -80,6 +105,7 @@ void native_maps_each(block_owned_fn *fn, void *arg)
 	size_t i;
 
 	pthread_mutex_lock(&lock);
+	catch_up();
 	for (i = 0; i < ranges.count; i++) {
 		struct map_range *r = &ranges.items[i];
 		uint64_t bytes = r->end - r->start;
@@ -104,6 +130,7 @@ uint64_t native_maps_freed(bool wanted, block_freed_fn *fn, void *arg)
 	pthread_mutex_lock(&lock);
 	told = missed + map_changes_read(take, &r);
 	missed = 0;
+	behind |= told != 0;
 	pthread_mutex_unlock(&lock);
 	return told;
 }
