@@ -104,7 +104,7 @@ def test_the_conversation_as_documented(jdk17, program):
 def test_mistakes_are_answered_and_do_not_end_it(jdk17, program):
     command = Command(jdk17, program).welcomed()
     for text, word in (("start\nintervall=1", "intervall"), ("nonsense", "nonsense"), ("", "nothing"),
-                       ("stop", "no session"), ("dump", "no session"), ("start\ntlab", "tlab")):
+                       ("stop", "no session"), ("dump", "no session"), ("start\npprof", "pprof")):
         command.send(COMMAND, text)
         kind, answer = command.answer()
         assert kind == FAILED and word in answer, (text, answer)
