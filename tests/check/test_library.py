@@ -8,10 +8,12 @@ import pytest
 import tree
 
 LIBRARY = os.path.join(tree.OUT, "lib", "libjstrobe.so")
-EXPORTS = {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload",
+EXPORTS = {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload", "JNI_OnLoad",
            "jstrobe_copy",  # by which copies of the library find each other
            # native methods of the Java API, which the JVM looks for in its agents' libraries
-           *(f"Java_jstrobe_context_SampleContext_{name}" for name in ("memory", "claim", "define"))}
+           *(f"Java_jstrobe_context_SampleContext_{name}" for name in ("memory", "claim", "define")),
+           *(f"Java_{owner}_{name}" for owner in ("one_profiler_AsyncProfiler", "jstrobe_Profiler")
+             for name in ("start0", "stop0", "execute0", "execute1", "getSamples", "filterThread0"))}
 # The newest glibc whose symbols the library may use: it runs on that one and all since.
 GLIBC = (2, 17)
 

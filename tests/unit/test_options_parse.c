@@ -631,6 +631,7 @@ static void thread_lists(void **state)
 {
 	static const char *const wrong[] = {"x", "1,", ",1", "1-", "-1", "2-1", "0", "1--2", "1,,2",
 					    "99999999999999999999", "1;x"};
+	static const char *const none[] = {"filter", "filter=", "start,filter=-"};
 	char text[64];
 	size_t i;
 
@@ -650,8 +651,14 @@ static void thread_lists(void **state)
 		assert_int_equal(command(text), -EINVAL);
 		assert_non_null(strstr(err.text, "no list of threads"));
 	}
-	assert_int_equal(agent("filter="), -EINVAL);
-	assert_non_null(strstr(err.text, "not available yet: filter without ids"));
+	/* none but those that the program adds itself; from the command to the agent, too */
+	for (i = 0; i < ARRAY_LEN(none); i++) {
+		assert_int_equal(agent(none[i]), 0);
+		assert_string_equal(o.filter, OPTIONS_NO_THREAD);
+		assert_false(options_thread_listed(o.filter, 1));
+	}
+	assert_int_equal(command("--filter"), 0);
+	assert_string_equal(o.filter, OPTIONS_NO_THREAD);
 }
 
 /* An error does not keep the rest from being read: it may say where errors are to go. */

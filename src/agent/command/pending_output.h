@@ -14,7 +14,7 @@
 /*
  * Check that the result can be written where O->file says: a known format, a folder that is there
  * and writable. Nothing is created. Fills in O->format and, without O->loop, expands the patterns in
- * O->file.
+ * O->file. Any thread.
  */
 int pending_check_path(struct options *o, struct error *err);
 /*

@@ -10,15 +10,19 @@
  * A mistake in the string never stops the JVM: one line on stderr, and the
  * program runs unprofiled. Only `strict` makes the load fail.
  */
+#include "agent/door/entry.h"
+
 #include <errno.h>
 #include <jvmti.h>
-#include <stdio.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "agent/door/java_api.h"
 #include "agent/door/talk.h"
+#include "agent/door/text_command.h"
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/log.h"
-#include "agent/command/ask.h"
 #include "agent/command/command.h"
 #include "agent/command/control_thread.h"
 #include "agent/command/lent.h"
@@ -30,57 +34,16 @@
 #include "agent/command/vm_life.h"
 #include "agent/threads/java_threads.h"
 #include "common/control/control.h"
+#include "common/os/os.h"
 
 /* ---- option strings without a waiting command -------------------------------- */
 
-/* Status as the tool we learned from says it. */
-static void say_status(struct buffer *text)
-{
-	struct session_status s;
-
-	session_get_status(&s);
-	if (s.running)
-		buffer_printf(text, "Profiling is running for %llu seconds\n",
-			      (unsigned long long)(s.running_for / NS_PER_S));
-	else
-		buffer_puts(text, "Profiler is not active\n");
-}
-
-/* Status and the like, into the file that O names. */
-static int tell(const struct options *o, struct error *err)
-{
-	struct buffer text = BUFFER_INIT;
-	int rc = 0;
-
-	if (o->action == ACTION_STATUS)
-		say_status(&text);
-	else
-		rc = ask_at_once(o, &text, err);
-	if (rc == 0 && o->file[0])
-		rc = pending_write_text(o, text.data, text.length, err);
-	buffer_free(&text);
-	return rc;
-}
-
 static int obey(const char *text, struct options *o, struct error *err)
 {
-	struct asker asker = {.separator = ','};
-	struct buffer notes = BUFFER_INIT, answer = BUFFER_INIT;
-	bool told = o->action == ACTION_STATUS || o->action == ACTION_LIST || o->action == ACTION_VERSION ||
-		    o->action == ACTION_METRICS;
-	int rc;
+	struct buffer answer = BUFFER_INIT;
+	const struct text_command c = {.text = text, .options = o};
+	int rc = text_command(&c, &answer, err);
 
-	if (told)
-		return tell(o, err);
-	if (o->action == ACTION_NONE && !o->file[0] && !o->format[0])
-		return error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume "
-				 "or status, as in start,event=cpu,file=out.html");
-	if (o->action == ACTION_NONE)
-		o->action = ACTION_DUMP;
-	rc = ask_command(&asker, text, o, &notes, &answer, err);
-	if (rc == 0)
-		log_notes(notes.data, notes.length);
-	buffer_free(&notes);
 	buffer_free(&answer);
 	return rc;
 }
@@ -129,6 +92,33 @@ static const struct jvm_events events = {
 
 /* ---- doors for the JVM -------------------------------------------------------- */
 
+#define BEGIN_LIMIT (10 * NS_PER_S)
+
+int entry_begin(JavaVM *vm, bool at_load, struct error *err)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static atomic_bool begun;
+	uint64_t until = os_monotonic() + BEGIN_LIMIT;
+	int rc;
+
+	if (atomic_load(&begun))
+		return 0;
+	/* a debugger may suspend the one who has it, within the JVM */
+	while (pthread_mutex_trylock(&lock)) {
+		if (os_monotonic() > until)
+			return error_set(err, EBUSY, "another thread loads the profiler and does not get on; try again "
+					 "in a moment");
+		os_sleep(NS_PER_MS);
+	}
+	rc = jvm_init(vm, at_load, &events, err);
+	if (rc == 0) {
+		java_api_show();
+		atomic_store(&begun, true);
+	}
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
 static int serve(JavaVM *vm, const struct options *o, bool at_load, struct error *err)
 {
 	struct talk *talk;
@@ -142,7 +132,7 @@ static int serve(JavaVM *vm, const struct options *o, bool at_load, struct error
 			       o->protocol,
 			       JSTROBE_VERSION, CONTROL_PROTOCOL);
 	if (rc == 0)
-		rc = jvm_init(vm, at_load, &events, err);
+		rc = entry_begin(vm, at_load, err);
 	if (rc)
 		talk_refuse(talk, err);
 	if (rc == 0 && at_load)
@@ -210,7 +200,7 @@ static int follow(JavaVM *vm, const char *text, bool at_load, struct options *o,
 		o->connect[0] = '\0'; /* a command that waits there would not understand us */
 	if (rc || o->connect[0])
 		return rc ? rc : serve(vm, o, at_load, err);
-	rc = jvm_init(vm, at_load, &events, err);
+	rc = entry_begin(vm, at_load, err);
 	if (rc == 0 && (o->action != ACTION_NONE || !(o->disable_all || o->disable_sampling)))
 		rc = obey(text, o, err);
 	return rc;

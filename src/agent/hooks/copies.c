@@ -96,6 +96,17 @@ struct copy *copies_other(uint32_t i)
 	return i - before < COPIES_MAX ? atomic_load(&seen.later[i - before]) : NULL;
 }
 
+struct copy *copies_for_java(void)
+{
+	struct copy *c, *first = &jstrobe_copy;
+	uint32_t i;
+
+	for (i = 0; (c = copies_earlier(i)) != NULL; i++)
+		if (c->size >= sizeof(jstrobe_copy) && atomic_load(&c->natives[COPY_START]))
+			first = c;
+	return first;
+}
+
 /* Take the lock from FROM: 0, or a holder that is gone. */
 static bool take(struct copy *first, int32_t from)
 {

@@ -26,6 +26,17 @@ struct copy_link {
 	const void *_Atomic former; /* whom it passes on to: struct sigaction; the function */
 };
 
+/* Native methods of the Java API (agent/door/java_api.h), by their places in struct copy; new ones come last. */
+enum copy_native {
+	COPY_START,
+	COPY_STOP,
+	COPY_EXECUTE,
+	COPY_EXECUTE_BYTES,
+	COPY_SAMPLES,
+	COPY_FILTER,
+	COPY_NATIVES = 12,
+};
+
 /*
  * What copies of all builds read. Fields are only ever appended, and read only as far as SIZE goes. Text is inside and
  * pointers are stored at run time only: a copy may be looked at before the loader has finished it.
@@ -41,6 +52,7 @@ struct copy {
 	struct copy_link faults[2];
 	struct copy_link replacing[2];     /* RedefineClasses, RetransformClasses */
 	struct copy_link trap;             /* SIGTRAP */
+	void *_Atomic natives[COPY_NATIVES]; /* what Java code calls; NULL: not here */
 };
 
 #define COPIES_LEAST offsetof(struct copy, trap) /* what every build has */
@@ -74,5 +86,7 @@ void copies_look(void);
 /* Other copy number I; NULL: no more. Earlier ones come first, the nearest before the others. Any context. */
 struct copy *copies_other(uint32_t i);
 struct copy *copies_earlier(uint32_t i);
+/* The first copy that has native methods for Java code: all class loaders share its profiler. After copies_look. */
+struct copy *copies_for_java(void);
 
 #endif

@@ -3,16 +3,38 @@
  */
 #include "agent/jvm/jvm.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "agent/jvm/fallback.h"
 #include "agent/zone/load.h"
 #include "agent/zone/zone.h"
 
+/* The JVM's tables; before the first session of our own reading. NULL: they cannot be read. */
+static const struct layout *tables(void)
+{
+	static struct layout *_Atomic early;
+	struct layout *l = atomic_load(&early), *none = NULL;
+	struct error ignored;
+
+	if (zone.has_jvm || fallback_taken())
+		return &zone.layout;
+	if (l)
+		return l;
+	l = calloc(1, sizeof(*l));
+	if (l && layout_read(l, &ignored) == 0 && atomic_compare_exchange_strong(&early, &none, l))
+		return l;
+	free(l);
+	return none;
+}
+
 pid_t jvm_tid(uintptr_t thread)
 {
-	const struct layout *l = &zone.layout;
+	const struct layout *l = tables();
 	uintptr_t os_thread;
 	uint32_t tid;
 
-	if (l->osthread_tid < 0 ||
+	if (!l || l->osthread_tid < 0 ||
 	    !load_word(thread + (uintptr_t)l->thread_osthread, &os_thread) || !os_thread ||
 	    !load_u32(os_thread + (uintptr_t)l->osthread_tid, &tid))
 		return 0;

@@ -225,6 +225,14 @@ void java_threads_name(void)
 		each_java_thread(env, false);
 }
 
+void java_threads_let(JNIEnv *env, jthread thread, bool in)
+{
+	pid_t tid = thread ? jvm_thread_id(env, thread) : os_gettid();
+
+	if (tid && wanted_say(tid, in))
+		records_judge(tid, in);
+}
+
 void java_threads_begin_session(void)
 {
 	JNIEnv *env;

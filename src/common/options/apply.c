@@ -230,9 +230,11 @@ static int apply_threads(const struct option *option, const char *name, const ch
 {
 	char *text = apply_field(option, o), *p;
 
-	if (!*value)
-		return error_set(err, EINVAL, "not available yet: %s without ids (threads that "
-				 "the program adds itself)", name);
+	/* no thread but those that the program adds itself */
+	if (!value || !*value || strcmp(value, OPTIONS_NO_THREAD) == 0) {
+		strcpy(text, OPTIONS_NO_THREAD);
+		return 0;
+	}
 	if (!options_thread_listed(value, UINT32_MAX) || strlen(value) >= option->size)
 		return error_set(err, EINVAL, "%s: '%s' is no list of threads of at most %zu "
 				 "bytes; write it like 120-127,132,name:http-*,group:main", name, value,
@@ -319,7 +321,7 @@ static int apply(const struct option *option, const char *name, const char *valu
 	/* Command and agent tell each other options one a line. */
 	if (value && strchr(value, '\n'))
 		return error_set(err, EINVAL, "%s: the value has a line break", name);
-	if (!value && option->arg && option->arg[0] != '[')
+	if (!value && option->arg && option->arg[0] != '[' && option->kind != OPTION_THREADS)
 		return error_set(err, EINVAL, "%s needs a value: %s", name, option->arg);
 	switch (option->kind) {
 	case OPTION_ACTION:

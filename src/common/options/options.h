@@ -36,6 +36,7 @@ enum options_omit {
 
 #define OPTIONS_FILE_MAX 1024
 #define OPTIONS_PATTERNS_MAX 1024
+#define OPTIONS_NO_THREAD "-" /* a filter that lists none: the program adds threads itself */
 #define OPTIONS_ANY_CPU UINT32_MAX
 #define OPTIONS_ALL UINT64_MAX /* of a time for which 0 is "not said": 0 was said, and means all */
 

@@ -57,6 +57,8 @@ uint32_t os_thread_count(void);
  * (10 ms); 0 when it is gone.
  */
 uint64_t os_thread_start(pid_t tid);
+/* A number that is the same as long as thread TID lives, and another for one that has its tid later; 0: it is gone. */
+uint64_t os_thread_born(pid_t tid);
 /* The kernel's name of thread TID (15 characters at most); "" when it is gone. */
 void os_thread_name(pid_t tid, char *name, size_t size);
 bool os_thread_exists(pid_t tid);

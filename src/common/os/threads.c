@@ -128,11 +128,10 @@ void os_thread_name(pid_t tid, char *name, size_t size)
 }
 
 /* Field 22 of stat(5), in ticks of the clock that also runs while the machine sleeps. */
-uint64_t os_thread_start(pid_t tid)
+uint64_t os_thread_born(pid_t tid)
 {
 	char text[1024];
 	unsigned long long ticks;
-	uint64_t start, slept, now, boot;
 	const char *at;
 	int field;
 
@@ -140,12 +139,17 @@ uint64_t os_thread_start(pid_t tid)
 	at = strrchr(text, ')'); /* the name before it may hold anything */
 	for (field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	now = os_monotonic();
-	boot = clock_ns(CLOCK_BOOTTIME);
-	if (!at || sscanf(at, "%llu", &ticks) != 1 || !boot)
+	return at && sscanf(at, "%llu", &ticks) == 1 ? ticks + 1 : 0;
+}
+
+uint64_t os_thread_start(pid_t tid)
+{
+	uint64_t born = os_thread_born(tid), now = os_monotonic(), boot = clock_ns(CLOCK_BOOTTIME), start, slept;
+
+	if (!born || !boot)
 		return 0;
 	slept = boot - now;
-	start = ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	start = (born - 1) * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 	return start > slept ? start - slept : 1;
 }
 

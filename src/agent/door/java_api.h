@@ -1,0 +1,18 @@
+/*
+ * java_api.h - native methods for Java code: of one.profiler.AsyncProfiler, under whatever name a class has them, and
+ * of jstrobe.Profiler. Commands go the way of all others, to the control thread; the Java thread waits for it.
+ *
+ * Class loaders load copies of the library, each under a name of its own. All but the first copy pass calls on to that,
+ * so that one profiler serves a JVM.
+ */
+#ifndef JSTROBE_DOOR_JAVA_API_H
+#define JSTROBE_DOOR_JAVA_API_H
+
+#include <jni.h>
+
+/* Show other copies that Java code may call this one. Normal code. */
+void java_api_show(void);
+/* Bind those native methods that CLASS has. An attached thread. */
+void java_api_bind(JNIEnv *env, jclass class);
+
+#endif
