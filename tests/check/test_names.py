@@ -6,8 +6,9 @@ import subprocess
 import tree
 
 OBJECTS = os.path.join(tree.OUT, "obj")
+# What the JVM, Java and the C library call by name; of the command its own begin.
+CALLED_BY_OTHERS = re.compile(r"Agent_On\w+|JNI_On\w+|Java_\w+|main|__\w+")
 LEAST = 0.95  # what is left: libc's own names, and words that the field uses as they are
-JVM = re.compile(r"(Agent_On|JNI_On|Java_)")  # it looks for these; they are not ours to choose
 
 
 def words(name):
@@ -37,17 +38,13 @@ def test_names_say_where_they_live():
             continue
         told = subprocess.run(["nm", "--defined-only", "-g", built], stdout=subprocess.PIPE, text=True, check=True).stdout
         for name in (line.split()[2] for line in told.splitlines() if len(line.split()) == 3):
-            if JVM.match(name):
+            if CALLED_BY_OTHERS.fullmatch(name):  # not ours to choose
                 continue
             count += 1
             if not says_where(path, name, known):
                 silent.append(f"{path}: {name}")
     assert count > 1000, f"{count} names in {OBJECTS}: build first"
     assert 1 - len(silent) / count >= LEAST, f"{1 - len(silent) / count:.1%}; not these:\n" + "\n".join(silent)
-
-
-# What the JVM, Java and the C library call by name; of the command its own begin.
-CALLED_BY_OTHERS = re.compile(r"Agent_On\w+|Java_\w+|main|__\w+")
 
 
 def symbols(folder, kind):
