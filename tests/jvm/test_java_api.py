@@ -183,6 +183,15 @@ def test_bad_commands(natives, command, name, says):
     assert natives.execute("status") == "Profiler is not active\n"
 
 
+def test_words_of_other_versions(jdk17):
+    """What is not known is left out, and said on stderr."""
+    with Api(jdk17) as program:
+        it = program.made("a", AWAY, jvm.LIBRARY)
+        assert it.execute("start,event=ctimer,framebuf=1000,nonsens=1,") == "Profiling started\n"
+        it.stop()
+        wait_until(lambda: any("nonsens" in line and "left out" in line for line in program.output), 10)
+
+
 @pytest.fixture(scope="module", params=[17, 25])
 def natives(request):
     jdk = jvm.find_jdk(request.param)

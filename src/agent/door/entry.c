@@ -171,17 +171,6 @@ static int forbid(const struct options *o, bool at_load, struct error *err)
 	return 0;
 }
 
-/* Said aloud, although the session runs: it may be another one than was meant. */
-static void say_left_out(const char *notes)
-{
-	size_t n;
-
-	for (; *notes; notes += n + (notes[n] != '\0')) {
-		n = strcspn(notes, "\n");
-		log_error("%.*s", (int)n, notes);
-	}
-}
-
 /* What TEXT says, with O to read it into. */
 static int follow(JavaVM *vm, const char *text, bool at_load, struct options *o, struct error *err)
 {
@@ -193,7 +182,7 @@ static int follow(JavaVM *vm, const char *text, bool at_load, struct options *o,
 	rc = options_parse_agent(o, text, ',', err);
 	log_as(o);
 	if (rc == 0)
-		say_left_out(o->notes);
+		text_command_say_left_out(o);
 	if (rc == 0)
 		rc = forbid(o, at_load, err);
 	if (rc)

@@ -103,6 +103,8 @@ static bool execute(JNIEnv *env, jstring command, bool with_file, struct buffer 
 		thrown = read_command(text.data, with_file, o, &err);
 		if (!thrown && text_command_is_empty(o, &err))
 			thrown = JAVA_ARGUMENT;
+		if (!thrown)
+			text_command_say_left_out(o);
 		if (!thrown && text_command(&c, answer, &err))
 			thrown = is_about_files(err.code) ? JAVA_IO : JAVA_STATE;
 	}

@@ -12,6 +12,17 @@
 #include "agent/jvm/log.h"
 #include "agent/session/session.h"
 
+void text_command_say_left_out(const struct options *o)
+{
+	const char *notes;
+	size_t n;
+
+	for (notes = o->notes; *notes; notes += n + (notes[n] != '\0')) {
+		n = strcspn(notes, "\n");
+		log_error("%.*s", (int)n, notes);
+	}
+}
+
 /* ---- what is said at once ---- */
 
 /* Status as the tool we learned from says it. */
@@ -130,6 +141,8 @@ int text_command_is_empty(const struct options *o, struct error *err)
 {
 	if (o->action != ACTION_NONE || o->file[0] || o->format[0])
 		return 0;
+	if (o->notes[0]) /* a slip of the pen, perhaps, in what should be done */
+		return error_set(err, EINVAL, "%.*s", (int)strcspn(o->notes, "\n"), o->notes);
 	return error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume or status, as in "
 			 "start,event=cpu,file=out.html");
 }

@@ -18,6 +18,8 @@ struct text_command {
 	bool asks;               /* the result of a stop or a dump that names a format and no file is the answer */
 };
 
+/* Say aloud what of O was left out, although the session runs: it may be another one than was meant. */
+void text_command_say_left_out(const struct options *o);
 /* -EINVAL: O says nothing to do. */
 int text_command_is_empty(const struct options *o, struct error *err);
 /*
