@@ -105,12 +105,13 @@ OLD_GLIBC := $(if $(SAN),,$(if $(filter x86_64 aarch64,$(ARCH)),$(shell \
 LIB := $(O)/lib/libjstrobe.so
 CMD := $(O)/bin/jstrobe
 CONTEXT_JAR := $(O)/lib/jstrobe-context.jar
+API_JAR := $(O)/lib/jstrobe.jar
 # The same with knobs.
 KNOBS_LIB := $(O)/tests/knobs/lib/libjstrobe.so
 KNOBS_CMD := $(O)/tests/knobs/bin/jstrobe
 
 # ---- build -------------------------------------------------------------------
-all: $(LIB) $(CONTEXT_JAR) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof $(O)/bin/profiler.sh) ## build the command and the agent library (default)
+all: $(LIB) $(CONTEXT_JAR) $(API_JAR) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof $(O)/bin/profiler.sh) ## build the command and the agent library (default)
 	@$(if $(missing),echo 'note: rooms without code: $(missing)',:)
 ifneq ($(filter all $(LIB) $(CMD),$(or $(MAKECMDGOALS),all)),)
 $(if $(JDK),,$(error no JDK with headers found: set JAVA_HOME, put javac on PATH, or run `make deps`))
@@ -302,6 +303,7 @@ install: all ## install to PREFIX (/usr/local), under DESTDIR
 	install -d $(bindir) $(libdir)
 	install -m 755 $(LIB) $(libdir)/.libjstrobe.so.new && mv -f $(libdir)/.libjstrobe.so.new $(libdir)/libjstrobe.so
 	install -m 644 $(CONTEXT_JAR) $(libdir)/jstrobe-context.jar
+	install -m 644 $(API_JAR) $(libdir)/jstrobe.jar
 	install -m 755 $(CMD) $(bindir)/.jstrobe.new && mv -f $(bindir)/.jstrobe.new $(bindir)/jstrobe
 	ln -sfn jstrobe $(bindir)/asprof
 	ln -sfn jstrobe $(bindir)/profiler.sh
@@ -313,7 +315,7 @@ release: ## tar.gz, debug information and Debian package of this version, in O/r
 	@+CFLAGS='-O2 -g -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(O))=.' \
 	  scripts/release.sh $(O) $(VERSION) $(ARCH)
 uninstall: ## remove what install put there
-	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so $(libdir)/jstrobe-context.jar
+	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so $(libdir)/jstrobe-context.jar $(libdir)/jstrobe.jar
 	for l in asprof profiler.sh; do [ "$$(readlink $(bindir)/$$l)" != jstrobe ] || rm -f $(bindir)/$$l; done
 	rm -f $(foreach t,$(TEXTS),$(call text_file,$t))
 clean: ## remove the build folder

@@ -59,3 +59,18 @@ $(CONTEXT_JAR): $(CONTEXT_JAVA) scripts/generated.mk | $(O)/lib/
 	$(Q)$(JAVAC) -d $(O)/gen/context $(filter %.java,$^)
 	$(Q)$(JDK)/bin/jar --create --file=$@.new --manifest=$(filter %manifest,$^) $(JAR_DATE) -C $(O)/gen/context .
 	$(Q)mv -f $@.new $@
+
+# The Java API with the library of this CPU inside. JAR_LIBRARIES: a folder with those of others, as
+# linux-arm64/libjstrobe.so.
+JAR_LIBRARIES ?=
+JAR_CPU := $(or $(patsubst x86_64,x64,$(filter x86_64,$(ARCH))),$(patsubst aarch64,arm64,$(filter aarch64,$(ARCH))),\
+  $(patsubst arm,arm32,$(filter arm,$(ARCH))),$(patsubst i386,x86,$(filter i386,$(ARCH))),$(ARCH))
+API_JAVA := $(shell find java/api -name '*.java' | LC_ALL=C sort) java/api/manifest
+$(API_JAR): $(API_JAVA) $(LIB) scripts/generated.mk | $(O)/lib/
+	$(call say,JAR,$@)
+	$(Q)rm -rf $(O)/gen/api
+	$(Q)$(JAVAC) -d $(O)/gen/api $(filter %.java,$^)
+	$(Q)mkdir -p $(O)/gen/api/jstrobe/linux-$(JAR_CPU) && cp $(LIB) $(O)/gen/api/jstrobe/linux-$(JAR_CPU)/libjstrobe.so
+	$(Q)$(if $(JAR_LIBRARIES),cp -r $(JAR_LIBRARIES)/. $(O)/gen/api/jstrobe/)
+	$(Q)$(JDK)/bin/jar --create --file=$@.new --manifest=$(filter %manifest,$^) $(JAR_DATE) -C $(O)/gen/api .
+	$(Q)mv -f $@.new $@

@@ -11,6 +11,7 @@ SOURCES = os.path.join(jvm.ROOT, "tests", "jvm", "java", "api")
 CLASSES = os.path.join(jvm.WORK, "api")
 # Classes for loaders of their own: they are not on the class path.
 LOADED = os.path.join(jvm.WORK, "api-loaded")
+JAR = os.path.join(jvm.OUT, "lib", "jstrobe.jar")
 AWAY, JMH, OURS, NAMED = "shaded.far.Away", "jmh.Outer$JavaApi", "jstrobe.Profiler", "one.profiler.AsyncProfiler"
 
 
@@ -74,6 +75,11 @@ class Api(jvm.Program):
         self.tell(name, "new", class_name, folder)
         if library:
             self.tell(name, method, word(library))
+        return Object(self, name)
+
+    def got(self, name, class_name=OURS, jar=None):
+        """What the class's own method gives; by a class loader of its own that has the jar alone."""
+        self.tell(name, "new", class_name, jar or JAR, "get" if class_name == OURS else "getInstance")
         return Object(self, name)
 
     def run(self, seconds):

@@ -10,6 +10,7 @@ import java.net.URLClassLoader;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Calls native methods as it reads from stdin, a line each: NAME METHOD ARGUMENTS. NAME is an object of a class that
- * was loaded by "new NAME CLASS FOLDER", by a loader of its own. Texts are Base64, null is "-". Answers with "= RESULT"
+ * was loaded by "NAME new CLASS PLACE [GET]", by a loader of its own. Texts are Base64, null is "-". Answers with "= RESULT"
  * or "! EXCEPTION MESSAGE".
  */
 public final class Main {
@@ -78,9 +79,9 @@ public final class Main {
 
     private static Object call(Object on, String name, String[] words, int from) throws Throwable {
         for (Method method : (on instanceof Class ? (Class<?>) on : on.getClass()).getDeclaredMethods()) {
-            if (!method.getName().equals(name))
-                continue;
             Class<?>[] types = method.getParameterTypes();
+            if (!method.getName().equals(name) || types.length != words.length - from)
+                continue;
             Object[] arguments = new Object[types.length];
             for (int i = 0; i < types.length; i++)
                 arguments[i] = argument(types[i], words[from + i]);
@@ -91,13 +92,14 @@ public final class Main {
                 throw e.getCause();
             }
         }
-        throw new IllegalArgumentException("no method " + name);
+        throw new NoSuchMethodException(name);
     }
 
-    private static void make(String name, String className, String folder) throws Exception {
-        URL[] urls = {new File(folder).toURI().toURL()};
-        Class<?> c = new URLClassLoader(urls, null).loadClass(className);
-        objects.put(name, c.getDeclaredConstructor().newInstance());
+    /** By the static method GET, if there is one to call. */
+    private static void make(String name, String className, String place, String get) throws Throwable {
+        URL[] urls = {new File(place).toURI().toURL()};
+        Class<?> c = new URLClassLoader(urls, ClassLoader.getSystemClassLoader().getParent()).loadClass(className);
+        objects.put(name, get == null ? c.getDeclaredConstructor().newInstance() : call(c, get, new String[0], 0));
     }
 
     /** Threads that all call at the same time; how many were not refused. */
@@ -111,7 +113,7 @@ public final class Main {
                 try {
                     ready.countDown();
                     go.await();
-                    call(objects.get(name), method, words, 4);
+                    call(objects.get(name), method, Arrays.copyOfRange(words, 4, words.length), 0);
                     done[number] = 1;
                 } catch (IllegalStateException e) {
                     done[number] = 0;
@@ -134,7 +136,7 @@ public final class Main {
     private static Object carryOut(String[] words) throws Throwable {
         switch (words[1]) {
         case "new":
-            make(words[0], words[2], words[3]);
+            make(words[0], words[2], words[3], words.length > 4 ? words[4] : null);
             return "";
         case "forget":
             objects.remove(words[0]);
@@ -147,7 +149,7 @@ public final class Main {
             return together(words[0], Integer.parseInt(words[2]), words[3], words);
         case "long": /* METHOD of so many characters */
             char[] chars = new char[Integer.parseInt(words[3])];
-            java.util.Arrays.fill(chars, 'x');
+            Arrays.fill(chars, 'x');
             return call(objects.get(words[0]), words[2], new String[] {
                 Base64.getEncoder().encodeToString(new String(chars).getBytes(StandardCharsets.UTF_16LE))}, 0);
         case "run":
