@@ -152,12 +152,24 @@ public final class Profiler {
 
     /** Sessions with the option {@code filter} sample this thread (null: the one that calls). */
     public void addThread(Thread thread) {
-        filterThread0(thread, true);
+        filter(thread, true);
     }
 
     /** Such sessions do not sample this thread (any more). */
     public void removeThread(Thread thread) {
-        filterThread0(thread, false);
+        filter(thread, false);
+    }
+
+    private void filter(Thread thread, boolean enable) {
+        if (thread == null || thread == Thread.currentThread()) {
+            filterThread0(null, enable);
+            return;
+        }
+        /* it cannot end meanwhile: the JVM takes its lock for that */
+        synchronized (thread) {
+            if (thread.isAlive())
+                filterThread0(thread, enable);
+        }
     }
 
     /** Carry out an option string, such as {@code start,event=cpu,file=out.html}; the answer. */

@@ -98,11 +98,12 @@ struct copy *copies_other(uint32_t i)
 
 struct copy *copies_for_java(void)
 {
+	const size_t least = offsetof(struct copy, natives) + sizeof(jstrobe_copy.natives);
 	struct copy *c, *first = &jstrobe_copy;
 	uint32_t i;
 
 	for (i = 0; (c = copies_earlier(i)) != NULL; i++)
-		if (c->size >= sizeof(jstrobe_copy) && atomic_load(&c->natives[COPY_START]))
+		if (c->size >= least && atomic_load(&c->natives[COPY_START]))
 			first = c;
 	return first;
 }
