@@ -8,6 +8,7 @@
 
 #include "agent/hooks/dynamic.h"
 #include "common/base/base.h"
+#include "common/base/soname.h"
 #include "common/os/os.h"
 
 #define SYMBOL "jstrobe_copy"
@@ -33,7 +34,7 @@ static bool is_copy(const struct dl_phdr_info *image, struct copy **c)
 {
 	struct dynamic d;
 
-	if (!dynamic_read(image, &d) || !d.soname || strcmp(d.soname, COPIES_SONAME) != 0)
+	if (!dynamic_read(image, &d) || !d.soname || strcmp(d.soname, OWN_SONAME) != 0)
 		return false;
 	*c = dynamic_symbol(image, &d, SYMBOL);
 	return true;

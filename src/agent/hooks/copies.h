@@ -15,7 +15,6 @@
 
 #include "agent/hooks/libc_calls.h"
 
-#define COPIES_SONAME "libjstrobe.so" /* that of every build, whatever the file is called */
 #define COPIES_MAGIC 0x6a737472       /* "jstr" */
 #define COPIES_MAX 15                 /* others that are seen */
 

@@ -15,6 +15,7 @@
 
 #include "agent/hooks/copies.h"
 #include "agent/hooks/dynamic.h"
+#include "common/base/soname.h"
 #include "cpu.h"
 
 #if UINTPTR_MAX > UINT32_MAX
@@ -168,7 +169,7 @@ static bool is_ours(const struct dl_phdr_info *image, const struct dynamic *d)
 	uintptr_t own = (uintptr_t)got_patch;
 	int i;
 
-	if (d->soname && strcmp(d->soname, COPIES_SONAME) == 0)
+	if (d->soname && strcmp(d->soname, OWN_SONAME) == 0)
 		return true;
 	for (i = 0; i < image->dlpi_phnum; i++) {
 		const ElfW(Phdr) *h = &image->dlpi_phdr[i];

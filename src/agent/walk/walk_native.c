@@ -169,7 +169,8 @@ enum step walk_native(struct walk *w)
 		w->end = END_bad_native;
 		return STEP_END;
 	}
-	if (!stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->top ? w->pc : w->pc - 1)))
+	/* A hook of ours between a caller and what it calls is no part of the program; time within it has its frame. */
+	if ((w->top || !image->own) && !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, lookup)))
 		return STEP_END;
 	rule = image ? unwind_find(image, lookup) : NULL;
 	if (rule && rule->cfa_kind == CFA_END)

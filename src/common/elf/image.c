@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/base/pages.h"
+#include "common/base/soname.h"
 #include "common/elf/eh_frame.h"
 #include "common/elf/elf.h"
 #include "common/elf/file.h"
@@ -22,6 +23,7 @@
 #include "common/elf/object.h"
 #include "common/elf/rows.h"
 #include "common/elf/symbols.h"
+#include "common/elf/symtab.h"
 #include "cpu.h"
 
 #define NOTES_MAX 4096
@@ -153,6 +155,7 @@ static struct object *make(const struct object_details *f, const char *path, str
 		.name = slash ? slash + 1 : o->path,
 		.id = atomic_fetch_add(&last_id, 1) + 1,
 	};
+	o->image.own = symtab_soname_is(o, OWN_SONAME);
 	rows_reset(rows);
 	if (!rows_from_memory(f, rows) && !rows->failed && !f->is_vdso)
 		rows_from_file(o, rows);

@@ -126,7 +126,7 @@ static bool read_debug(struct symtab *t, const struct object *o, const struct el
 /* The few entries of a dynamic section that lead to the symbols. */
 struct dynamic {
 	uintptr_t symbols, names, hash, gnu_hash;
-	size_t names_size;
+	size_t names_size, soname; /* soname: in the names; 0: there is none */
 };
 
 static void read_dynamic(const struct object *o, struct dynamic *d)
@@ -153,6 +153,8 @@ static void read_dynamic(const struct object *o, struct dynamic *d)
 			d->gnu_hash = address;
 		else if (entries[i].d_tag == DT_STRSZ)
 			d->names_size = value;
+		else if (entries[i].d_tag == DT_SONAME)
+			d->soname = value;
 	}
 }
 
@@ -204,6 +206,19 @@ static size_t count_by_gnu_hash(const struct object *o, uintptr_t table)
 			break;
 	}
 	return 0;
+}
+
+bool symtab_soname_is(const struct object *o, const char *name)
+{
+	char there[64] = "";
+	size_t size = strlen(name) + 1;
+	struct dynamic d;
+
+	if (!o->details.dynamic || size > sizeof(there))
+		return false;
+	read_dynamic(o, &d);
+	return d.soname && d.names && is_inside(o, d.names + d.soname, size) &&
+	       memory_copy(there, d.names + d.soname, size) == size && memcmp(there, name, size) == 0;
 }
 
 static bool read_memory(struct symtab *t, const struct object *o)

@@ -36,4 +36,7 @@ bool symtab_open(struct symtab *table, const struct object *o, enum symtab_sourc
 void symtab_close(struct symtab *table);
 void symtab_free_names(struct symtab *table);
 
+/* Whether O's dynamic section says that it is called NAME (DT_SONAME), by what is mapped. */
+bool symtab_soname_is(const struct object *o, const char *name);
+
 #endif

@@ -69,6 +69,7 @@ struct image {
 	const char *path;       /* as in the link map; "[vdso]"; never NULL */
 	const char *name;       /* base name inside path */
 	uint32_t id;            /* unique for this mapping while the process lives */
+	bool own;               /* the agent's library, or another copy of it */
 	void *symbols;          /* private to elf/ (lazily read), collector only */
 };
 
