@@ -4,6 +4,10 @@
  * Each tries for the lock first, which is what libc's does, too, and returns: that is all where it is free. What
  * the try says but "busy" is what the caller gets, as the real call says the same at that moment: that the mutex is
  * inconsistent, that a count has come to its limit, that the caller has it. Everything else is left to the real call.
+ *
+ * To try for a read lock takes longer than to take it, by as much as reading its state takes: the unlock before has just
+ * written that word. Other words of it say too late that a writer comes, and one's own atomic addition to it, which
+ * would save a nanosecond, is not ours to do.
  */
 #include "agent/sources/nativelock/lock_calls.h"
 
@@ -53,45 +57,41 @@ static bool has_slept(int rc)
 	return rc == 0 || rc == EOWNERDEAD || rc == ENOTRECOVERABLE || rc == ETIMEDOUT;
 }
 
-#define ARGS(...) __VA_ARGS__
-
 /*
  * our_NAME with PARAMETERS, the first of which is `lock`, of KIND, whose owner OWNER finds: TRY first, if IF, then the
- * real call with ARGUMENTS. Inlined: WALK_CALLER is of the function that the program has called.
+ * real call with ARGUMENTS. All that has a frame is in wait_in_NAME, which is jumped to, so that WALK_CALLER is of the
+ * function that the program has called; where a compiler calls it, a walk leaves our_NAME out.
  */
-#define LOCK(name, kind_, owner_, try, if_, parameters, arguments)                              \
-	static __attribute__((noinline)) int wait_in_##name(struct native_wait *w, ARGS parameters) \
-	{                                                                                       \
-		int rc;                                                                         \
-                                                                                                \
-		if (!native_wait_on(w))                                                         \
-			return libc.name arguments;                                             \
-		while (native_wait_again(w)) {                                                  \
-			rc = libc.try(lock);                                                    \
-			if (rc == EBUSY)                                                        \
-				continue;                                                       \
-			native_wait_brief(w);                                                   \
-			return rc;                                                              \
-		}                                                                               \
-		w->owner = owner_;                                                              \
-		native_wait_begin(w);                                                           \
-		rc = libc.name arguments;                                                       \
-		native_wait_end(w, has_slept(rc));                                              \
-		return rc;                                                                      \
-	}                                                                                       \
-                                                                                                \
-	static int our_##name parameters                                                        \
-	{                                                                                       \
-		struct native_wait w;                                                           \
-		int rc;                                                                         \
-                                                                                                \
-		if (!(if_))                                                                     \
-			return libc.name arguments;                                             \
-		rc = libc.try(lock);                                                            \
-		if (likely(rc != EBUSY))                                                        \
-			return rc;                                                              \
-		w = (struct native_wait){.kind = kind_, .lock = (const void *)lock, .from = WALK_CALLER}; \
-		return wait_in_##name(&w, ARGS arguments);                                      \
+#define LOCK(name, kind_, owner_, try, if_, parameters, arguments)                                           \
+	static __attribute__((noinline)) int wait_in_##name parameters                                       \
+	{                                                                                                    \
+		struct native_wait w = {.kind = kind_, .lock = (const void *)lock, .from = WALK_CALLER};     \
+		int rc;                                                                                      \
+                                                                                                             \
+		if (!native_wait_on(&w))                                                                     \
+			return libc.name arguments;                                                          \
+		while (native_wait_again(&w)) {                                                              \
+			rc = libc.try(lock);                                                                 \
+			if (rc == EBUSY)                                                                     \
+				continue;                                                                    \
+			native_wait_brief(&w);                                                               \
+			return rc;                                                                           \
+		}                                                                                            \
+		w.owner = owner_;                                                                            \
+		native_wait_begin(&w);                                                                       \
+		rc = libc.name arguments;                                                                    \
+		native_wait_end(&w, has_slept(rc));                                                          \
+		return rc;                                                                                   \
+	}                                                                                                    \
+                                                                                                             \
+	static int our_##name parameters                                                                     \
+	{                                                                                                    \
+		int rc;                                                                                      \
+                                                                                                             \
+		if (!(if_))                                                                                  \
+			return libc.name arguments;                                                          \
+		rc = libc.try(lock);                                                                         \
+		return likely(rc != EBUSY) ? rc : wait_in_##name arguments;                                  \
 	}
 
 /* A time or clock that the real call may refuse is its own business: it says so of a lock that is free, too. */
