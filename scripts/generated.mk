@@ -3,7 +3,7 @@
 # JDKs before 18 read sources as the locale has it.
 JAVAC = $(JDK)/bin/javac --release 8 -encoding UTF-8 -nowarn -Xlint:-options
 
-PAGE_JS := web/data.js web/diff.js web/views.js web/graph.js web/tables.js web/calltree.js web/main.js
+PAGE_JS := web/data.js web/diff.js web/views.js web/graph.js web/tables.js web/calltree.js web/io.js web/main.js
 
 $(O)/gen/page_template.h: scripts/embed.awk scripts/generated.mk web/flame.html web/flame.css $(PAGE_JS) | $(O)/gen/
 	$(call say,GEN,$@)

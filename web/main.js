@@ -8,7 +8,7 @@ const $ = (selector) => document.querySelector(selector);
 const UNITS = { samples: ofCalls ? 'calls' : 'samples', weight: D.inEvents ? D.unit : 'time' };
 
 const defaults = { event: '0', tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '', group: '', side: '' };
-const TABS = ['graph', 'tree', 'methods', 'threads'];
+const TABS = ['graph', 'tree', 'methods', 'threads'].concat(D.io ? 'io' : []);
 const state = { ...defaults };
 let root = null, rootKey = null, zoom = null, match = null;
 
@@ -76,6 +76,7 @@ function render(home) {
   press('#units', 'unit', state.unit);
   press('#groups', 'group', state.group);
   for (const b of document.querySelectorAll('#tabs button')) b.setAttribute('aria-selected', b.dataset.tab === state.tab);
+  $('#tabs [data-tab=io]').hidden = !D.io;
   for (const tab of TABS) $('#' + tab).hidden = tab !== state.tab;
   for (const id of ['flips', 'previous', 'next']) $('#' + id).hidden = state.tab !== 'graph';
   $('#views').hidden = state.tab !== 'graph' && state.tab !== 'tree';
@@ -84,6 +85,7 @@ function render(home) {
   if (state.tab === 'graph') renderGraph(home);
   else if (state.tab === 'tree') treeTable.show(viewRoot(), rootKey, state.unit, match);
   else if (state.tab === 'methods') methodTable.show(state.unit, match, state.method === '' ? null : +state.method, state.group);
+  else if (state.tab === 'io') drawIo($('#io'), match, (text) => change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: exactly(text) + '$' }, true));
   else drawThreads($('#threads'), state.unit, match, zoomToThread);
   renderMatched();
   renderKinds();
@@ -378,6 +380,7 @@ const KEYS = [
   ['2', '', () => change({ tab: 'methods' }, true)],
   ['3', '', () => change({ tab: 'threads' }, true)],
   ['4', '', () => change({ tab: 'tree' }, true)],
+  ...(D.io ? [['5', 'Files and peers', () => change({ tab: 'io' }, true)]] : []),
   ['0', 'Zoom out to everything', () => zoomTo(root)],
   ['Escape', 'One level out; in the search box: clear it', () => escape()],
   ['Backspace', 'Back, as the browser\'s button', () => history.back()],

@@ -6,7 +6,7 @@
  * sample: the profile of the unit tests, with names that try to break out; threads, lines, clean:
  * the same with -t, --lines, and without losses. demo: a plausible order service. large: STACKS
  * distinct stacks (100,000), 20 to 80 frames deep. The same arguments make the same bytes.
- * calls, calls-threads, calls-none: a trace, merged, by thread, without times.
+ * io: calls that read and write. calls, calls-threads, calls-none: a trace, merged, by thread, without times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +190,43 @@ static void stand_for_objects(struct profile *p)
 	}
 }
 
+#define IO_ROWS 120
+
+/* Samples of P are of calls that read and write: exact sums, and estimates that are more and less sure. */
+static void stand_for_calls(struct profile *p)
+{
+	struct profile_stack *stacks = (struct profile_stack *)(uintptr_t)p->stacks;
+	struct profile_io *lines = need(calloc(IO_ROWS, sizeof(*lines)));
+	uint32_t i;
+
+	p->event = "io";
+	p->weight_kind = WEIGHT_IO;
+	for (i = 0; i < p->stack_count; i++)
+		stacks[i].outside = stacks[i].weight / (1 + i % 3) * (i % 2);
+	for (i = 0; i < IO_ROWS; i++) {
+		struct profile_io *l = &lines[i];
+		char *name = need(malloc(64));
+		double sure = i % 4 ? 1.0 / (1 + pick(i % 3 ? 4 : 100)) : 0;
+
+		snprintf(name, 64, i == 5 ? "/data/<script>alert(1)</script>" : "/data/journal-%u", i);
+		*l = (struct profile_io){.target = name, .operation = (uint8_t)(i % IO_OPERATIONS),
+					 .kind = (uint8_t)(i % IO_KINDS)};
+		l->calls = 1 + ((uint64_t)pick(1u << 31) >> pick(31));
+		l->bytes = ((uint64_t)pick(1u << 31) << 9) >> pick(40);
+		l->time = i % 7 ? 1 | (((uint64_t)pick(1u << 31) << 7) >> pick(37)) : 0;
+		l->idle = i % 7 && i % 11 ? 0 : 1 | ((uint64_t)pick(1u << 31) << 3);
+		l->longest = 1 | (uint64_t)pick(1u << 31) >> pick(31); /* not in the middle between two that are shown */
+		l->calls_error = (uint64_t)((double)l->calls * sure);
+		l->bytes_error = (uint64_t)((double)l->bytes * sure);
+		l->time_error = (uint64_t)((double)l->time * sure);
+		l->idle_error = (uint64_t)((double)l->idle * sure);
+	}
+	p->io = lines;
+	p->io_count = IO_ROWS;
+	for (i = 0; i < IO_OPERATIONS; i++)
+		p->io_counted[i] = (struct profile_io_counted){i * 12345, i * 1234567, i * 123456789};
+}
+
 /* Counters that fit the stacks of P: two samples lost. */
 static void count_up(struct profile *p)
 {
@@ -241,6 +278,11 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 		demo_fill(&p);
 		count_up(&p);
 		stand_for_objects(&p);
+	} else if (!strcmp(what, "io")) {
+		demo_fill(&p);
+		count_up(&p);
+		stand_for_calls(&p);
+		options->flat = 1000;
 	} else if (!strcmp(what, "large")) {
 		large_frames(&p);
 		large_stacks(&p, stacks);

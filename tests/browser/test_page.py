@@ -352,6 +352,46 @@ def test_objects(page, profile):
     assert not page("demo").js("return jstrobe.data.objects !== undefined")
 
 
+def test_calls_that_read_and_write(page, make_page):
+    """The tables of `io` in a tab of their own: each line has the numbers that the terminal has, estimates marked."""
+    with open(make_page("io", "hot")) as text:
+        told = text.read().split("\n\n")
+    number = r"((?:[<~] ?)?[\d.,]+ ?(?:[a-zA-Zµ]+)?(?: \d\d [a-z]+)?)"
+    line = re.compile(rf" *{number} +(idle|[\d.]+%) +((?:[<~] ?)?[\d,]+) +{number} +{number}  (\w+) (.*)")
+    shown, shares = {}, {}
+    p = page("io")
+    assert p.text("#tabs [data-tab=io]") == "Files and peers"
+    p.keys("5")
+    for cells in table(p, "io"):
+        if len(cells) == 7:
+            shown[cells[5] + " " + cells[6]] = tuple(cells[1:5])
+            shares[cells[5] + " " + cells[6]] = cells[0]
+    seen = 0
+    for part in told:
+        head, _, rest = part.partition("\n")
+        for row in rest.split("\n") if "calls     bytes   longest" in head else []:
+            time, share, calls, moved, longest, operation, target = line.fullmatch(row).groups()
+            there = shares[f"{operation} {target}"]
+            assert there == share or abs(float(share[:-1]) - float(there.strip("<% "))) <= 0.5, (row, there)
+            assert shown[f"{operation} {target}"] == (time, calls, moved, longest), row
+            seen += 1
+    assert seen == 120 == len(shown)
+    assert {mark: sum(cell.startswith(mark) for cells in shown.values() for cell in cells) > 10 for mark in "~<"} == \
+        {"~": True, "<": True}
+    titles = p.js("return [...document.querySelectorAll('#io h2')].map((h) => h.textContent)")
+    assert titles == ["Files", "Peers", "Others", "Asked for by", "All calls, each counted"]
+    counted = [cells for cells in table(p, "io") if len(cells) == 5]
+    assert [c[2:] for c in counted[:2]] == [["12,345", "1.2 MB", "write"], ["24,690", "2.4 MB", "accept"]]
+    # a row leads to its frame, a search leaves what it finds
+    p.search("journal-1\\d$")
+    assert {cells[6].split(",")[0] for cells in table(p, "io") if len(cells) == 7} == {f"/data/journal-{i}" for i in range(10, 20)}
+    p.search("Audit.log")
+    p.click("#io tr.link")
+    assert p.js("return jstrobe.state.tab") == "graph" and "Audit" in p.js("return jstrobe.state.q")
+    assert p.js("return document.querySelectorAll('script').length") == 2
+    assert page("demo").js("return document.querySelector('#tabs [data-tab=io]').hidden")
+
+
 def test_recursion_counts_once_in_total(page):
     p = page("sample", "#tab=methods")
     rows = {r[4]: (r[1], r[3]) for r in table(p, "methods")}

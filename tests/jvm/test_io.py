@@ -45,6 +45,14 @@ def own(profile, folder):
             line["kind"] in ("socket", "pipe") and not line["target"].startswith(("unix:", "std"))]
 
 
+ERRORS = ("calls_error", "bytes_error", "time_error_ns", "idle_error_ns")
+
+
+def counted_of(profile, word):
+    """All calls of an operation, each of which was counted."""
+    return next(line for line in profile.json["io_counted"] if line["operation"] == word)
+
+
 def read_truth(path):
     with open(path) as file:
         words = [line.split() for line in file]
@@ -61,6 +69,17 @@ def each_call(jdk, kinds, truth_library, folder):
         profile = result(program)
         assert program.stop() == 0, program.output[-5:]
     assert profile.samples["lost"]["queue_full"] == 0, profile.samples
+    # nothing is an estimate, and what was counted besides is the same
+    assert not any(line[key] for line in profile.json["io"] for key in ERRORS)
+    assert "estimated" not in profile.json["weight"]
+    for line in profile.json["io_counted"]:
+        told, lost = sums(lines(profile, operation=line["operation"])), sum(profile.samples["lost"].values())
+        assert 0 <= line["calls"] - told["calls"] <= lost, (line, told)
+        # calls that had gone on for less than a millisecond at the end are in no sample
+        assert line["bytes"] >= told["bytes"] and (lost or line["bytes"] == told["bytes"]), (line, told)
+        if line["operation"] != "accept":  # that of the JVM's own goes on without a stack of Java
+            off_by = line["time_ns"] - told["time_ns"] - told["idle_ns"]
+            assert abs(off_by) <= 0.001 * line["time_ns"] + 5e6, (line, told)
     ours, known = own(profile, folder), read_truth(truth)
     jvms = sums([line for line in profile.json["io"] if line not in ours and line["kind"] == "file"])
     for word in ("read", "write", "sync", "accept", "connect"):
@@ -108,6 +127,22 @@ def test_at_the_default_interval(jdk, truth_library, tmp_path, say):
     known, said = read_truth(truth), []
     assert profile.lost_share() < 0.001, profile.samples
     ours = own(profile, tmp_path)
+    assert profile.json["weight"]["estimated"] == sum(s.get("estimated", 0) for s in profile.json["stacks"]) > 0
+    for word in ("read", "write", "sync"):
+        # of all that call, and more than the truth by what others did beside it; estimates are within their errors
+        line, told = counted_of(profile, word), sums(lines(profile, operation=word))
+        others = sums([line for line in profile.json["io"] if line not in ours and line["operation"] == word])
+        assert line["calls"] >= known[word]["calls"] * 0.99 and line["bytes"] >= known[word]["bytes"] * 0.99
+        if word == "write":
+            assert line["bytes"] <= known[word]["bytes"] + others["bytes"] + (1 << 20), (line, known[word], others)
+        for key, error, true in (("calls", "calls_error", line["calls"]), ("bytes", "bytes_error", line["bytes"]),
+                                 ("time_ns", "time_error_ns", line["time_ns"])):
+            spent = told[key] + (told["idle_ns"] if key == "time_ns" else 0)
+            off = sum(x[error] ** 2 + (x["idle_error_ns"] ** 2 if key == "time_ns" else 0)
+                      for x in lines(profile, operation=word)) ** 0.5
+            said.append(f"{word} {key} {spent / max(true, 1) - 1:+.1%} of what was counted, "
+                        f"standard error {off / max(true, 1):.1%}")
+            assert abs(spent - true) <= 5 * off + 0.01 * true, (word, key, spent, true, off)
     for word in ("read", "write", "sync"):
         told, true = sums([line for line in ours if line["operation"] == word]), known[word]
         spent = told["time_ns"] + told["idle_ns"]
@@ -145,6 +180,34 @@ def test_idle_and_open(jdk, say):
     assert first.samples["lost"] == dict.fromkeys(first.samples["lost"], 0)
 
 
+def test_open_calls_are_in_streams(jdk):
+    """A call that does not end is told of while the session runs, not only at its end: its time so far, each of it once."""
+    with Program(jdk, "Io", "/tmp", 1, "idle") as program:
+        path = result_file(".ndjson")
+        start(program, "1ms", "--stream", path)
+        began = time.monotonic()
+        port = program.play()["port"]
+        time.sleep(5)
+
+        def told():
+            with open(path) as file:
+                records = [json.loads(line) for line in file if line.endswith("\n")]
+            return [r for r in records if r["kind"] == "sample" and r.get("operation") == "read" and
+                    r.get("target") == f"127.0.0.1:{port}"]
+        wait_until(lambda: len(told()) > 1)
+        running, past = told(), time.monotonic() - began
+        assert all(r["open"] for r in running), running
+        assert 1e9 <= sum(r["value"] for r in running) <= past * 1e9, running
+        result(program)
+        past = time.monotonic() - began
+        whole = told()
+        spent = sum(r["value"] for r in whole)
+        assert len(whole) > len(running) and (past - 1.5) * 1e9 <= spent <= past * 1e9, (spent, past, whole)
+        ends = sorted((r["time"], r["duration"]) for r in whole)
+        assert all(t + d <= later + 1e6 for (t, d), (later, _) in zip(ends, ends[1:])), ends
+        assert program.alive()
+
+
 def test_reused_descriptors(jdk, tmp_path):
     """Each file has the bytes that were written to it, whatever number its descriptor had, and its inode."""
     rounds = counted(100, 1000)
@@ -180,6 +243,36 @@ def test_rounds_under_load(jdk, tmp_path, say):
         assert program.alive()
 
 
+def of_ours(frame):
+    return frame.startswith("libjstrobe.so`")
+
+
+@pytest.mark.parametrize("beside", [["--io", "1ms"], ["--nativelock", "--nativewait"], ["--nativemem"]])
+def test_hooks_are_in_no_stack(jdk, tmp_path, beside, say):
+    """A hook stands between the program and what it calls, in no stack of other events: but where a thread is in it."""
+    with Program(jdk, "Io", tmp_path, 1 << 30, "files+pipes") as program:
+        program.say("begin")
+        done = jstrobe("start", "-e", "cpu,wall", "-i", "1ms", *beside, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(counted(3, 30))
+        told = {event: jstrobe("dump", "--lib", "-o", "json", "--show", event, program.pid) for event in ("cpu", "wall")}
+        assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        assert program.alive()
+    seen = 0
+    for event, done in told.items():
+        assert done.returncode == 0, done.stderr
+        for stack in json.loads(done.stdout)["stacks"]:
+            inner = [i for i, frame in enumerate(stack["frames"]) if of_ours(frame)]
+            last = max((i for i, kind in enumerate(stack["kinds"]) if kind != "kernel"), default=-1)
+            assert inner in ([], [last]), (event, stack)
+            written = [i for i, frame in enumerate(stack["frames"]) if frame.endswith("`write") or frame == "write"]
+            if written and any(f.startswith("truth.Io.") for f in stack["frames"]):
+                assert stack["kinds"][written[0] - 1] in ("native", "java_native"), stack
+                seen += stack["samples"]
+    assert seen > 0
+    say(f"{jdk}, {beside[0]}: {seen} samples in write, none with a frame of a hook above it")
+
+
 @pytest.mark.parametrize("how", ["FORK", "VFORK", "POSIX_SPAWN"])
 def test_children(jdk, how):
     with Program(jdk, "Children", jvm=[f"-Djdk.lang.Process.launchMechanism={how}"]) as program:
@@ -210,6 +303,40 @@ def test_two_copies(jdk, tmp_path):
             assert all(t.returncode == 0 for t in told), told
             assert any(f";{tmp_path}/random" in t.stdout for t in told), told
         assert program.alive()
+
+
+@pytest.mark.parametrize("interval", ["0", "1ms"])
+def test_recordings_say_the_same(jdk, tmp_path, interval, say):
+    """What `convert` makes of a recording is what the session's own result says: time by what it was about, of which
+    nothing is what waited for clients, and what is an estimate; unasked, as it was asked for when it was recorded."""
+    path, told = result_file(".jfr"), result_file(".json")
+    with Program(jdk, "Io", tmp_path, counted(100, 1000), "files+sockets+pipes+threads") as program:
+        done = jstrobe("start", "-t", "--io", interval, "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        port = program.play()["port"]
+        own = result(program, command="dump")
+        assert jstrobe("stop", program.pid).returncode == 0
+    done = jstrobe("convert", "-t", "-o", "json", path, told)
+    assert done.returncode == 0, done.stderr
+    with open(told) as file:
+        read = json.load(file)
+    assert read["event"] == "io" and read["weight"]["unit"] == own.json["weight"]["unit"]
+
+    def by_leaf(stacks, key):
+        sums = {}
+        for s in stacks:
+            sums[s["frames"][-1]] = sums.get(s["frames"][-1], 0) + s.get(key, 0)
+        return sums
+    for key in ("weight", "samples", "estimated"):
+        ours, theirs = by_leaf(own.json["stacks"], key), by_leaf(read["stacks"], key)
+        mine = [leaf for leaf in ours if str(tmp_path) in leaf or leaf in ("pipe", f"127.0.0.1:{port}",
+                                                                          f"127.0.0.1 (client of :{port})")]
+        assert len(mine) > 4
+        assert {leaf: theirs.get(leaf) for leaf in mine} == {leaf: ours[leaf] for leaf in mine}, key
+    idle = sums(lines(own, target=f"127.0.0.1 (client of :{port})", operation="read"))["idle_ns"]
+    assert idle > 0 and by_leaf(read["stacks"], "weight")[f"127.0.0.1 (client of :{port})"] < idle / 2
+    assert (sum(by_leaf(read["stacks"], "estimated").values()) > 0) == (interval != "0")
+    say(f"{jdk}, io={interval}: {len(mine)} targets, {sum(by_leaf(read['stacks'], 'weight').values()) / 1e9:.3f} s in both")
 
 
 def test_recording_and_stream(jdk, tmp_path):

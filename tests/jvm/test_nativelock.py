@@ -63,6 +63,19 @@ def test_each_kind(jdk, said, say):
     say(f"nativelock, {jdk}, {said}: " + ", ".join(f"{k} {waited(profile, k) / truth[k] - 1:+.2%}" for k in KINDS))
 
 
+def test_library_that_comes_later(jdk):
+    """One that is loaded while the session runs is seen as well."""
+    rounds = counted(4, 40)
+    with Program(jdk, "NativeLocks", jvm.NATIVE, "late", rounds) as program:
+        start(program, "--nativelock")
+        truth = program.play()
+        profile = result(program)
+        assert program.stop() == 0
+    assert "failed" not in truth
+    for function in KINDS:
+        near(waited(profile, function), truth[function], more=rounds * 200_000)
+
+
 def test_idle_waits_on_request(jdk):
     rounds = counted(5, 50)
     with Program(jdk, "NativeLocks", jvm.NATIVE, "idle", rounds) as program:

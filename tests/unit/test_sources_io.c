@@ -252,12 +252,12 @@ static void calls_that_go_on(void **state)
 	told_ns = rest_ns = 0;
 	assert_int_equal(pthread_create(&thread, NULL, read_for_ever, NULL), 0);
 	usleep(50000);
-	timed_tell_open(&io_calls, NS_PER_MS, tell, NULL);
+	timed_tell_open(&io_calls, NS_PER_MS, false, tell, NULL);
 	assert_int_equal(told, 1);
 	usleep(50000);
-	timed_tell_open(&io_calls, NS_PER_MS, tell, NULL);
+	timed_tell_open(&io_calls, NS_PER_MS, false, tell, NULL);
 	assert_int_equal(told, 2);
-	timed_tell_open(&io_calls, NS_PER_S, tell, NULL);
+	timed_tell_open(&io_calls, NS_PER_S, false, tell, NULL);
 	assert_int_equal(told, 2);
 	usleep(50000);
 	assert_int_equal(write(pipe_ends[1], "x", 1), 1);
@@ -281,7 +281,7 @@ static void from_one_session_to_the_next(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, read_for_ever, NULL), 0);
 	usleep(50000);
 	told = 0;
-	timed_tell_open(&io_calls, NS_PER_MS, tell, NULL);
+	timed_tell_open(&io_calls, NS_PER_MS, false, tell, NULL);
 	assert_int_equal(told, 1);
 	io_hooks_remove();
 	usleep(30000);
@@ -290,7 +290,7 @@ static void from_one_session_to_the_next(void **state)
 	assert_true(io_hooks_install(note_rest));
 	usleep(30000);
 	told_ns = 0;
-	timed_tell_open(&io_calls, NS_PER_MS, tell, NULL);
+	timed_tell_open(&io_calls, NS_PER_MS, false, tell, NULL);
 	assert_int_equal(told, 2);
 	assert_true(told_ns >= 25 * NS_PER_MS && told_ns <= os_monotonic() - began);
 	assert_true(timed_open(&io_calls, 0));
@@ -300,6 +300,91 @@ static void from_one_session_to_the_next(void **state)
 	pthread_join(thread, NULL);
 	assert_true(rest_ns >= 25 * NS_PER_MS && rest_ns <= os_monotonic() - began + NS_PER_MS);
 	end();
+}
+
+static struct timed_total less(struct timed_total now, struct timed_total before)
+{
+	return (struct timed_total){now.calls - before.calls, now.bytes - before.bytes, now.ns - before.ns};
+}
+
+/*
+ * Each call is counted, of all threads, also of those that have ended, with its bytes and its time, whatever samples
+ * there are; one that goes on has its time so far, in one session or the other and once. None is while there is none.
+ */
+static void each_is_counted(void **state)
+{
+	struct timed_total before, first, second, writes;
+	pthread_t thread;
+	char bytes[100];
+	uint64_t began;
+	int i;
+
+	begin(NS_PER_S);
+	before = timed_total(&io_calls, IO_READ);
+	writes = timed_total(&io_calls, IO_WRITE);
+	for (i = 0; i < 1000; i++) {
+		assert_int_equal(slots->write(pipe_ends[1], bytes, (size_t)i % 100 + 1), i % 100 + 1);
+		assert_int_equal(slots->read(pipe_ends[0], bytes, sizeof(bytes)), i % 100 + 1);
+	}
+	assert_int_equal(slots->read(-1, bytes, 1), -1);
+	assert_int_equal(seen, 0);
+	first = less(timed_total(&io_calls, IO_READ), before);
+	assert_int_equal(first.calls, 1001);
+	assert_int_equal(first.bytes, 50500);
+	assert_true(first.ns > 1001 * 50);
+	assert_int_equal(less(timed_total(&io_calls, IO_WRITE), writes).bytes, 50500);
+	for (i = 0; i < 10; i++) {
+		assert_int_equal(pthread_create(&thread, NULL, read_for_ever, NULL), 0);
+		assert_int_equal(write(pipe_ends[1], "x", 1), 1);
+		pthread_join(thread, NULL);
+	}
+	assert_int_equal(less(timed_total(&io_calls, IO_READ), before).calls, 1011);
+	before = timed_total(&io_calls, IO_READ);
+	assert_int_equal(pthread_create(&thread, NULL, read_for_ever, NULL), 0);
+	usleep(50000);
+	first = less(timed_total(&io_calls, IO_READ), before);
+	assert_int_equal(first.calls, 0);
+	assert_true(first.ns >= 40 * NS_PER_MS);
+	io_hooks_remove();
+	first = less(timed_total(&io_calls, IO_READ), before);
+	usleep(30000);
+	second = less(timed_total(&io_calls, IO_READ), before);
+	assert_int_equal(second.ns, first.ns);
+	began = os_monotonic();
+	assert_true(timed_open(&io_calls, NS_PER_S));
+	assert_true(io_hooks_install(remember));
+	usleep(20000);
+	assert_int_equal(write(pipe_ends[1], "x", 1), 1);
+	pthread_join(thread, NULL);
+	second = less(less(timed_total(&io_calls, IO_READ), before), first);
+	assert_int_equal(second.calls, 1);
+	assert_int_equal(second.bytes, 1);
+	assert_true(second.ns >= 15 * NS_PER_MS && second.ns <= os_monotonic() - began);
+	end();
+}
+
+/* Of a long call that was told of while it went on the rest is its own, however short: no draw. */
+static void rest_of_a_long_call(void **state)
+{
+	pthread_t thread;
+	int i;
+
+	load();
+	for (i = 0; i < 5; i++) {
+		assert_true(io_targets_open() && timed_open(&io_calls, 50 * NS_PER_MS));
+		assert_true(io_hooks_install(note_rest));
+		told = 0;
+		rest_ns = 0;
+		assert_int_equal(pthread_create(&thread, NULL, read_for_ever, NULL), 0);
+		usleep(80000);
+		timed_tell_open(&io_calls, NS_PER_MS, false, tell, NULL);
+		assert_int_equal(told, 1);
+		assert_int_equal(write(pipe_ends[1], "x", 1), 1);
+		pthread_join(thread, NULL);
+		assert_true(rest_ns > 0);
+		io_hooks_remove();
+	}
+	dlclose(library);
 }
 
 /* A child of fork, which has our slots, reads and writes, and tells nothing. */
@@ -330,7 +415,7 @@ static void spend(uint64_t ns, uint64_t *spent)
 	else
 		for (rest.tv_nsec = 0; timed_ns(timed_now() - call.began) < ns;)
 			;
-	if (timed_end(&io_calls, &call)) {
+	if (timed_end(&io_calls, &call, IO_READ, 0)) {
 		seen++;
 		weight += timed_weight(&io_calls, &call);
 	}
@@ -464,7 +549,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_function), cmocka_unit_test(mode_is_passed_on), cmocka_unit_test(signals),
 		cmocka_unit_test(cancellation), cmocka_unit_test(calls_that_go_on),
-		cmocka_unit_test(from_one_session_to_the_next), cmocka_unit_test(forked),
+		cmocka_unit_test(from_one_session_to_the_next), cmocka_unit_test(each_is_counted),
+		cmocka_unit_test(rest_of_a_long_call), cmocka_unit_test(forked),
 		cmocka_unit_test(no_bias), cmocka_unit_test(descriptors),
 	};
 

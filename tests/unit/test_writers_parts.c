@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format_sample.h"
+#include "common/base/square_root.h"
 #include "profile/model/human.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
@@ -45,6 +46,50 @@ static void counts_and_bytes(void **state)
 	assert_string_equal(human_bytes(960).text, "960 bytes");
 	assert_string_equal(human_bytes(61440).text, "60 KB");
 	assert_string_equal(human_bytes(1536 * 1024).text, "1.5 MB");
+}
+
+/* As many digits as the standard error leaves sure; of what few happenings make out, what it is less than. */
+static void estimates(void **state)
+{
+	static const struct {
+		uint64_t value, error;
+		const char *count, *time, *bytes;
+	} cases[] = {
+		{836, 0, "836", "836 ns", "836 bytes"},
+		{836, 60, "~840", "~840 ns", "~840 bytes"},
+		{836, 300, "~800", "~800 ns", "~800 bytes"},
+		{836, 12, "~836", "~836 ns", "~836 bytes"},
+		{34, 34, "< 200", "< 200 ns", "< 200 bytes"},
+		{68, 48, "< 300", "< 300 ns", "< 300 bytes"},
+		{7, 1, "~7", "~7 ns", "~7 bytes"},
+		{995, 60, "~1,000", "~1 µs", "~1 KB"},
+		{1234567, 100000, "~1,200,000", "~1.2 ms", "~1.2 MB"},
+		{1234567, 10000, "~1,230,000", "~1.2 ms", "~1.2 MB"},
+		{1300000000, 90000000, "~1,300,000,000", "~1.3 s", "~1.2 GB"},
+		{1000000, 1000000, "< 6,000,000", "< 6 ms", "< 6 MB"},
+		{500000, 500000, "< 3,000,000", "< 3 ms", "< 3 MB"},
+		{2000000, 200000, "~2,000,000", "~2 ms", "~1.9 MB"},
+		{0, 0, "0", "0 ns", "0 bytes"},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		assert_string_equal(human_count_about(cases[i].value, cases[i].error).text, cases[i].count);
+		assert_string_equal(human_time_about(cases[i].value, cases[i].error).text, cases[i].time);
+		assert_string_equal(human_bytes_about(cases[i].value, cases[i].error).text, cases[i].bytes);
+	}
+	/* whatever they are, they are finite, and one line */
+	for (i = 0; i < 64; i++) {
+		assert_non_null(human_bytes_about(UINT64_MAX >> i, UINT64_MAX >> (63 - i)).text);
+		assert_in_range(strlen(human_count_about(UINT64_MAX >> i, UINT64_MAX).text), 3, 30);
+	}
+	for (i = 0; i < 1000; i++) {
+		double root = square_root((double)i * i * 1e-5);
+
+		assert_true(root - i * 3.16227766e-3 < 1e-6 && i * 3.16227766e-3 - root < 1e-6);
+	}
+	assert_true(square_root(-1) == 0 && square_root(1e300) > 0.99e150 && square_root(1e300) < 1.01e150);
 }
 
 /* A share is never made to look like all or nothing. */
@@ -447,6 +492,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times),
 		cmocka_unit_test(counts_and_bytes),
+		cmocka_unit_test(estimates),
 		cmocka_unit_test(percents),
 		cmocka_unit_test(columns),
 		cmocka_unit_test(frame_names), cmocka_unit_test(loss_line_of_bytes),

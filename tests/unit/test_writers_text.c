@@ -329,6 +329,60 @@ static void no_samples(void **state)
 	}
 }
 
+/* What short calls stand for is not told like what was counted. */
+static void io(void **state)
+{
+	static const struct profile_io lines[] = {
+		{"/data/journal", IO_SYNC, IO_KIND_FILE, 517, 0, 400000000, 0, 23100000, 0, 0, 0, 0},
+		{"/data/index", IO_READ, IO_KIND_FILE, 836, 856064, 30000000, 0, 60000, 60, 61440, 2000000, 0},
+		{"10.0.0.7:5432", IO_READ, IO_KIND_SOCKET, 34, 34000, 1000000, 5000000, 29000, 34, 34000, 1000000, 2000000},
+		{"pipe", IO_WRITE, IO_KIND_PIPE, 3, 3, 0, 4000, 2000, 0, 0, 0, 0},
+	};
+	struct profile p = sample_profile(false);
+	const char *from, *end;
+	char *all;
+
+	(void)state;
+	p.weight_kind = WEIGHT_IO;
+	p.interval = NS_PER_MS;
+	p.io = lines;
+	p.io_count = ARRAY_LEN(lines);
+	p.io_counted[IO_READ] = (struct profile_io_counted){742, 700000, 36000000};
+	p.io_counted[IO_SYNC] = (struct profile_io_counted){517, 0, 400000000};
+	all = sample_write_text(&p, "hot", &(struct format_options){.total = true});
+	from = strstr(all, "    time      %     calls");
+	end = strstr(all, "    time      %   samples  asked");
+	assert_true(from && end > from);
+	all[end - all] = '\0';
+	assert_string_equal(from,
+		"    time      %     calls     bytes   longest  file\n"
+		"  400 ms  43.48%       517   0 bytes   23.1 ms  sync /data/journal\n"
+		"  ~30 ms    3.3%      ~840   ~840 KB     60 µs  read /data/index\n"
+		"\n"
+		"    time      %     calls     bytes   longest  peer\n"
+		"  < 6 ms    0.1%     < 200  < 200 KB     29 µs  read 10.0.0.7:5432, and ~5 ms idle\n"
+		"\n"
+		"    time      %     calls     bytes   longest  other\n"
+		"    4 µs    idle         3   3 bytes      2 µs  write pipe\n"
+		"\n");
+	all[end - all] = ' ';
+	from = strstr(end, "    time in samples");
+	assert_non_null(from);
+	assert_ptr_equal(strstr(from,
+		"    time in samples    calls     bytes  all calls, each counted\n"
+		"   36 ms    100.00%       742    684 KB  read\n"
+		"  400 ms    100.00%       517   0 bytes  sync\n"
+		"\n"
+		"~ estimated: of calls shorter than 1 ms some are samples and stand for the others; < less than, estimated "
+		"from few\n"), from);
+	free(all);
+	/* each call was a sample: nothing is an estimate */
+	p.io_count = 1;
+	all = sample_write_text(&p, "hot", &(struct format_options){.total = true});
+	assert_null(strchr(all, '~'));
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +395,7 @@ int main(void)
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(names_are_printable),
 		cmocka_unit_test(no_samples),
+		cmocka_unit_test(io),
 		cmocka_unit_test(no_samples_for_a_reason),
 		cmocka_unit_test(threads_are_not_miscounted),
 	};

@@ -150,6 +150,9 @@ void aggregate_waits_sums_free(struct waits_sums *s);
 
 /* ---- calls that read and write ---- */
 
+/* Sampling begins, or ends: the calls that are counted are of C meanwhile. */
+void aggregate_io_open(struct collector *c);
+void aggregate_io_close(struct collector *c);
 /* Add E, of the event. Collector's lock held. */
 void aggregate_io_sum(struct collector *c, const struct sink_event *e);
 /* P gets the lines, with their texts behind them, to be freed, if event E is of such calls. False: no memory. */

@@ -8,6 +8,7 @@
 #include "agent/collect/sink.h"
 #include "agent/collect/survivors.h"
 #include "common/base/wide.h"
+#include "common/words/io_fields.h"
 
 bool aggregate_is_io(const struct collector *c, uint32_t e)
 {
@@ -53,6 +54,8 @@ void aggregate_fields_objects(const struct collector *c, const struct sink_event
 	if (size)
 		t->objects += wide_scale(e->weight, OBJECT_PARTS, 0, size);
 	if (outside < fields->count && e->fields->values[outside])
+		t->outside += e->weight;
+	if (aggregate_is_io(c, e->event) && io_stands_for_others(e->weight, e->fields->values))
 		t->outside += e->weight;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/zone/zone.h"
+#include "common/base/square_root.h"
 #include "common/base/wide.h"
 #include "common/words/io_fields.h"
 
@@ -36,7 +38,22 @@ static struct io_sum *line_of(const struct collector *c, struct io_sums *s, uint
 	return line;
 }
 
-/* A short call stands for many like it: as many as its sample weighs of its own time. */
+/* Of a call that stands for others, by moments of which each weighs the interval. */
+static void add_errors(struct io_sum *line, const struct sink_event *e, double weight, double duration)
+{
+	double interval = (double)zone.events[e->event].interval;
+	double moment = interval > 0 && interval < weight ? interval : weight, moments = weight / moment;
+	double calls = moment / duration, bytes = calls * (double)e->fields->values[IO_FIELD_BYTES];
+
+	*(e->weight ? &line->time_error : &line->idle_error) += moments * moment * moment;
+	line->calls_error += moments * calls * calls;
+	line->bytes_error += moments * bytes * bytes;
+}
+
+/*
+ * A short call stands for many like it: as many as its sample weighs of its own time. What weighs its own time is there
+ * for itself.
+ */
 void aggregate_io_sum(struct collector *c, const struct sink_event *e)
 {
 	const uint64_t *v = e->fields->values;
@@ -53,6 +70,51 @@ void aggregate_io_sum(struct collector *c, const struct sink_event *e)
 		return;
 	line->calls += wide_scale(weight, IO_PARTS, 0, duration);
 	line->bytes += wide_scale(weight, v[IO_FIELD_BYTES], 0, duration);
+	if (io_stands_for_others(e->weight, v))
+		add_errors(line, e, (double)weight, (double)duration);
+}
+
+/* ---- what is counted ---- */
+
+static struct profile_io_counted counted_now(const struct collector *c, uint32_t operation)
+{
+	return c->sources->io_counted ? c->sources->io_counted(operation) : (struct profile_io_counted){0};
+}
+
+/* Of C up to now, while it is open. */
+static struct profile_io_counted counted_so_far(const struct collector *c, uint32_t operation)
+{
+	const struct profile_io_counted *since = &c->io.since[operation];
+	struct profile_io_counted sum = c->io.before[operation], now = counted_now(c, operation);
+
+	sum.calls += now.calls - since->calls;
+	sum.bytes += now.bytes - since->bytes;
+	sum.time += now.time - since->time;
+	return sum;
+}
+
+void aggregate_io_open(struct collector *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < IO_OPERATIONS; i++)
+		c->io.since[i] = counted_now(c, i);
+}
+
+void aggregate_io_close(struct collector *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < IO_OPERATIONS; i++)
+		c->io.before[i] = counted_so_far(c, i);
+}
+
+/* ---- results ---- */
+
+/* Of a squared standard error; what is no exact sum has one. */
+static uint64_t root(double square)
+{
+	return square > 0 ? MAX((uint64_t)(square_root(square) + 0.5), 1ull) : 0;
 }
 
 static int longest_first(const void *a, const void *b)
@@ -84,8 +146,12 @@ bool aggregate_io_view(const struct collector *c, uint32_t e, struct profile *p)
 			.target = l->text ? texts + l->text : io_kind_names[l->kind].others,
 			.operation = l->operation, .kind = l->kind, .bytes = l->bytes, .time = l->time,
 			.calls = (l->calls + IO_PARTS / 2) / IO_PARTS, .idle = l->idle, .longest = l->longest,
+			.calls_error = root(l->calls_error), .bytes_error = root(l->bytes_error),
+			.time_error = root(l->time_error), .idle_error = root(l->idle_error),
 		};
 	}
+	for (i = 0; i < IO_OPERATIONS; i++)
+		p->io_counted[i] = c->open ? counted_so_far(c, (uint32_t)i) : s->before[i];
 	qsort(lines, s->lines.count, sizeof(*lines), longest_first);
 	return true;
 }

@@ -66,6 +66,7 @@ void aggregate_open(struct collector *c)
 		c->events[e].ticks = c->options.ticks[e];
 		c->with_waits |= c->options.waits[e];
 	}
+	aggregate_io_open(c);
 	atomic_store(&zone.own_weight, 0);
 	/* A record that outlived its session has the number of that one's entry. */
 	for (n = 0; n < count; n++)
@@ -77,6 +78,7 @@ void aggregate_close(struct collector *c)
 	uint32_t e, n, count = atomic_load(&zone.records.count);
 	struct loss_totals all;
 
+	aggregate_io_close(c);
 	for (n = 0; n < count; n++)
 		lose_carried(&zone.records.records[n]);
 	for (e = 0; e < c->options.events; e++) {

@@ -8,7 +8,7 @@
 #include "common/base/map.h"
 #include "common/base/pages.h"
 #include "common/base/strings.h"
-#include "common/words/enum_names.h"
+#include "profile/model/profile.h"
 
 /*
  * Stacks end in the lock's class, and waits are summed up by lock and by owner. The tables are bounded: beyond
@@ -51,6 +51,10 @@ struct waits_aggregate {
 /*
  * A line is found by the number that the source has given to a name, which it has until the session's end; the text is
  * kept for longer. Beyond IO_LINES lines what is new stands under its kind.
+ *
+ * Samples of short calls stand for others, so what a line says of these is an estimate: its squared standard errors
+ * stand beside. A sample of K moments (agent/sources/timed_calls.h) of which each stands for X adds K X^2. What all
+ * calls of an operation are is counted by the source.
  */
 #define IO_LINES 8192u
 #define IO_PARTS 1024u /* of a call */
@@ -63,12 +67,15 @@ struct io_sum {
 	uint64_t bytes;
 	uint64_t time, idle; /* ns; idle: until a client wanted something, beside `time` */
 	uint64_t longest;   /* ns, of a sample */
+	double calls_error, bytes_error, time_error, idle_error; /* squared */
 };
 
 struct io_sums {
 	PAGED(struct io_sum) lines;
 	struct strings texts;
 	struct map by_key;  /* name, operation and kind → index + 1 */
+	/* by operation, as the source has them: when sampling began or went on, and what was counted before that */
+	struct profile_io_counted since[IO_OPERATIONS], before[IO_OPERATIONS];
 };
 
 #endif

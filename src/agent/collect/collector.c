@@ -45,6 +45,7 @@ struct collector *collector_new(const struct collect_sources *sources, const str
 
 static void drain_round(struct collector *c)
 {
+	bool calls = false;
 	uint64_t start;
 
 	pthread_mutex_lock(&c->lock);
@@ -56,12 +57,15 @@ static void drain_round(struct collector *c)
 	} else {
 		c->last_full = start;
 		drain_all(c);
+		calls = c->sinks != NULL && c->sources->calls_open;
 		if (c->sinks)
 			aggregate_open_waits(c, true);
 	}
 	timing_add(&c->drain, os_monotonic() - start);
 	upkeep(c);
 	pthread_mutex_unlock(&c->lock);
+	if (calls)
+		c->sources->calls_open();
 }
 
 static uint64_t pause_between(const struct collector *c)

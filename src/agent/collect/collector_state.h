@@ -39,7 +39,7 @@ struct stack_count {
 	uint32_t trace_context;      /* index into collector.trace_contexts + 1; 0 = none, or not kept apart */
 	uint64_t samples, weight;
 	uint64_t objects;      /* that they stand for, in parts of 1/OBJECT_PARTS; 0: the event is not of objects */
-	uint64_t outside;      /* of the weight: of objects outside a TLAB */
+	uint64_t outside;      /* of the weight: of objects outside a TLAB; of calls that stand for others */
 };
 
 /* A sample that counts while its object is there (survivors.h). */

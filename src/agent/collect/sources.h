@@ -7,6 +7,7 @@
 #include "agent/sample/wait_sample.h"
 #include "agent/zone/stack_store.h"
 #include "agent/zone/thread_record.h"
+#include "profile/model/profile.h"
 
 /* Monotonic time, CPU time of the process, and of it that of jstrobe's threads, ns. */
 struct source_clocks {
@@ -59,6 +60,8 @@ struct collect_sources {
 	/* Virtual threads that are parked, and waits that have not ended: FN of each. */
 	void (*vthreads_parked_open)(bool lately, parked_told_fn *fn, void *arg);
 	void (*waits_open)(bool lately, waits_told_fn *fn, void *arg);
+	/* Calls that go on and were not reported for a while: into a queue. The collector, without its lock. */
+	void (*calls_open)(void);
 	/* Of those that are over and found no room in a queue. */
 	void (*parked_done)(parked_told_fn *fn, void *arg);
 	void (*waits_done)(waits_told_fn *fn, void *arg);
@@ -89,6 +92,8 @@ struct collect_sources {
 	uint64_t (*blocks_freed)(bool wanted, block_freed_fn *fn, void *arg);
 	/* Images have come or gone. */
 	void (*images_changed)(void);
+	/* Of enum io_operation, since the process began, while a session had them; any thread. */
+	struct profile_io_counted (*io_counted)(uint32_t operation);
 	/* The name of a class, or of what a call was about, by its number; NULL: not known. */
 	const char *(*class_name)(uint32_t class);
 };

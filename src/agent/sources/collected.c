@@ -6,6 +6,7 @@
 #include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"
+#include "agent/sources/io/io_hooks.h"
 #include "agent/sources/io/io_targets.h"
 #include "agent/sources/live/live_objects.h"
 #include "agent/sources/live/live_table.h"
@@ -74,6 +75,13 @@ static const char *name_of(uint32_t number)
 	return number < IO_NAMES_FIRST ? class_name_of(number) : io_target_name(number);
 }
 
+static struct profile_io_counted io_counted(uint32_t operation)
+{
+	struct timed_total total = timed_total(&io_calls, operation);
+
+	return (struct profile_io_counted){total.calls, total.bytes, total.ns};
+}
+
 const struct collect_sources engine_of_collector = {
 	.flush = engine_flush,
 	.open_ticks = engine_open_ticks,
@@ -84,6 +92,7 @@ const struct collect_sources engine_of_collector = {
 	.clocks = engine_clocks,
 	.vthreads_parked_open = vthreads_parked_tell_open,
 	.waits_open = waits_tell_open,
+	.calls_open = io_tell_lately,
 	.parked_done = vthreads_parked_tell_done,
 	.waits_done = waits_tell_done,
 	.change_kept = change_kept,
@@ -93,6 +102,7 @@ const struct collect_sources engine_of_collector = {
 	.blocks_gather = gather,
 	.blocks_freed = freed,
 	.images_changed = engine_images_changed,
+	.io_counted = io_counted,
 	.class_name = name_of,
 	.stands_for = live_table_stands_for,
 	.heap_used = live_objects_used,

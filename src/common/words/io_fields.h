@@ -24,6 +24,12 @@ static inline uint64_t io_kind_word(enum io_kind kind, uint8_t flags, uint16_t p
 	return (uint64_t)kind | (uint64_t)flags << 8 | (uint64_t)port << 16;
 }
 
+/* Whether a sample of WEIGHT with VALUES stands for others like it, of which what it says is an estimate. */
+static inline bool io_stands_for_others(uint64_t weight, const uint64_t *values)
+{
+	return weight + values[IO_FIELD_IDLE] != values[IO_FIELD_DURATION];
+}
+
 static inline enum io_kind io_kind_in(uint64_t word)
 {
 	return (enum io_kind)MIN(word & 0xff, (uint64_t)IO_KIND_OTHER);

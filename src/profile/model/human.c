@@ -56,19 +56,120 @@ struct human human_time(uint64_t ns)
 	return h;
 }
 
+static const char *const byte_units[] = {"bytes", "KB", "MB", "GB", "TB"};
+
 struct human human_bytes(uint64_t bytes)
 {
-	static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
 	struct human h;
 	double value = (double)bytes;
 	unsigned u = 0;
 
-	while (value >= 1024 && u + 1 < ARRAY_LEN(units)) {
+	while (value >= 1024 && u + 1 < ARRAY_LEN(byte_units)) {
 		value /= 1024;
 		u++;
 	}
-	snprintf(h.text, sizeof(h.text), "%s %s", decimal(value, u && value < 10 ? 1 : 0).text, units[u]);
+	snprintf(h.text, sizeof(h.text), "%s %s", decimal(value, u && value < 10 ? 1 : 0).text, byte_units[u]);
 	return h;
+}
+
+/* ---- estimates ---- */
+
+struct about {
+	const char *mark;
+	double value; /* with DIGITS digits, others are 0 */
+	int digits;
+};
+
+static double power_of_ten(int n)
+{
+	double p = 1;
+
+	for (; n > 0; n--)
+		p *= 10;
+	return p;
+}
+
+/* VALUE with DIGITS digits; UP: or a little more. */
+static double with_digits(double value, int digits, bool up)
+{
+	double whole, unit = 1, limit = power_of_ten(digits);
+
+	while (value / unit >= limit)
+		unit *= 10;
+	whole = (double)(uint64_t)(value / unit);
+	if (unit > 1 || up)
+		whole += up ? whole * unit < value : value / unit - whole >= 0.5;
+	else
+		return value;
+	return whole * unit;
+}
+
+/* How VALUE is told, in units that make it 1 or more. */
+static struct about about(double value, double error)
+{
+	/* what a count of 1 to 4 is at most with a certainty of 97.5 %, if it is Poisson's */
+	static const double most[] = {5.57, 7.22, 8.77, 10.24};
+	double happenings = error > 0 ? value / error * (value / error) : 0;
+
+	if (!(error > 0))
+		return (struct about){"", value, 0};
+	if (happenings < 4.5) {
+		int n = happenings < 1.5 ? 0 : happenings < 2.5 ? 1 : happenings < 3.5 ? 2 : 3;
+
+		return (struct about){"< ", with_digits(MAX(value, error) / (n + 1) * most[n], 1, true), 1};
+	}
+	return (struct about){"~", with_digits(value, error > 0.3 * value ? 1 : error > 0.03 * value ? 2 : 3, false),
+			      error > 0.3 * value ? 1 : error > 0.03 * value ? 2 : 3};
+}
+
+/* H with MARK before it; zeros behind a point, which say nothing, are left out. */
+static struct human marked(struct human h, const char *mark)
+{
+	char *point = strchr(h.text, '.'), *end = point ? point + strspn(point, ".0123456789") : NULL, *last = end;
+	struct human out;
+
+	while (last && last > point && (last[-1] == '0' || last[-1] == '.'))
+		if (*--last == '.')
+			break;
+	if (last && last < end)
+		memmove(last, end, strlen(end) + 1);
+	snprintf(out.text, sizeof(out.text), "%s%.36s", mark, h.text);
+	return out;
+}
+
+struct human human_count_about(uint64_t n, uint64_t error)
+{
+	struct about a = about((double)n, (double)error);
+
+	return error ? marked(human_count((uint64_t)a.value), a.mark) : human_count(n);
+}
+
+struct human human_time_about(uint64_t ns, uint64_t error)
+{
+	struct about a = about((double)ns, (double)error);
+
+	return error ? marked(human_time((uint64_t)a.value), a.mark) : human_time(ns);
+}
+
+struct human human_bytes_about(uint64_t bytes, uint64_t error)
+{
+	struct about a;
+	double unit = 1;
+	struct human h;
+	unsigned u = 0;
+
+	if (!error)
+		return human_bytes(bytes);
+	do { /* rounded up it may need the next unit */
+		a = about((double)bytes / unit, (double)error / unit);
+		if (a.value < 1000 || u + 1 == ARRAY_LEN(byte_units))
+			break;
+		unit *= 1024;
+		u++;
+	} while (true);
+	snprintf(h.text, sizeof(h.text), "%s %s",
+		 decimal(a.value, u && a.value < 10 && a.digits > 1 ? 1 : 0).text, byte_units[u]);
+	return marked(h, a.mark);
 }
 
 struct human human_percent(uint64_t part, uint64_t whole)

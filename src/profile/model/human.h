@@ -28,6 +28,13 @@ struct human human_amount(uint64_t weight, enum weight_kind kind);
 /* "60 KB": bytes in binary steps */
 struct human human_bytes(uint64_t bytes);
 /*
+ * The same of estimates with a standard error, as few digits as it leaves sure: "~840", "~1.3 MB". What one to four
+ * happenings make out has no sure digit: what it is less than, with a certainty of 97.5 %, "< 200". ERROR 0: exact.
+ */
+struct human human_count_about(uint64_t n, uint64_t error);
+struct human human_time_about(uint64_t ns, uint64_t error);
+struct human human_bytes_about(uint64_t bytes, uint64_t error);
+/*
  * PART of WHOLE as "12.34 %". Never rounds up to 100 nor down to 0: what is not all reads
  * "99.99 %", what is not nothing "< 0.01 %". "0 %" when WHOLE is 0.
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/hash.h"
+#include "common/base/square_root.h"
 
 /* What is known of one place. */
 struct place {
@@ -92,16 +93,6 @@ static struct place *place_of(struct finding *f, const struct leak *l)
 		f->places[*slot - 1].leak = *l;
 	}
 	return &f->places[*slot - 1];
-}
-
-static double square_root(double x)
-{
-	double r = x > 1 ? x : 1;
-	int i;
-
-	for (i = 0; i < 60; i++) /* Newton; libm is not linked into the agent */
-		r = (r + x / r) / 2;
-	return x > 0 ? r : 0;
 }
 
 /* What P grows by an hour, in a session whose halves are HALF hours; false: it may be chance. */

@@ -35,7 +35,8 @@ struct profile_stack {
 	uint8_t state;          /* enum thread_state; THREAD_NONE where states are not kept apart */
 	uint32_t trace_context;       /* index into profile.trace_contexts + 1; 0 = none, or they are not kept apart */
 	uint64_t objects;       /* that the samples stand for; 0: not known, or they are not of objects */
-	uint64_t outside;       /* of the weight: of objects outside a thread's allocation buffer (TLAB) */
+	uint64_t outside;       /* of the weight: of objects outside a thread's allocation buffer (TLAB); of `io`,
+				   estimated from samples of short calls */
 };
 #define PROFILE_NO_THREAD UINT32_MAX
 
@@ -81,7 +82,14 @@ struct profile_io {
 	uint64_t calls, bytes; /* that the samples stand for; calls: that have ended */
 	uint64_t time;     /* ns */
 	uint64_t idle;     /* ns that it waited beside `time`, until a client wanted something */
-	uint64_t longest;  /* ns */
+	uint64_t longest;  /* ns, of a sample */
+	uint64_t calls_error, bytes_error, time_error, idle_error; /* standard errors; 0: it is exact */
+};
+
+/* All calls of an operation, each of which was counted. */
+struct profile_io_counted {
+	uint64_t calls, bytes; /* of those that have ended */
+	uint64_t time;         /* ns, with idle time, also of those that go on */
 };
 
 /* A distribution in ns. All 0 when nothing was measured. */
@@ -185,6 +193,7 @@ struct profile {
 	const struct profile_waits *locks, *owners, *holders; /* the longest first; holders: owners by their stacks */
 	uint32_t lock_count, owner_count, holder_count;
 	const struct profile_io *io; /* of the event io; the longest first */
+	struct profile_io_counted io_counted[IO_OPERATIONS]; /* all 0: not known */
 	uint32_t io_count;
 	const struct profile_thread *threads;
 	uint32_t thread_count;

@@ -40,6 +40,8 @@ uint32_t read_aggregate_frame(struct read_aggregate *f, const uint32_t words[REA
 
 enum weight_kind read_aggregate_time(const char *family)
 {
+	if (strcmp(family, "io") == 0)
+		return WEIGHT_IO;
 	return strcmp(family, "cpu") == 0 || strcmp(family, "cputime") == 0 ? WEIGHT_CPU : WEIGHT_WALL;
 }
 

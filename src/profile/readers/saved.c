@@ -256,7 +256,7 @@ static void read_stack(struct saved *s)
 			weight = json_number(&s->j);
 		else if (strcmp(key, "objects") == 0)
 			objects = json_number(&s->j);
-		else if (strcmp(key, "outside_tlab") == 0)
+		else if (strcmp(key, "outside_tlab") == 0 || strcmp(key, "estimated") == 0)
 			outside = json_number(&s->j);
 		else if (strcmp(key, "state") == 0)
 			state = state_of(json_string(&s->j, NULL));

@@ -1,16 +1,18 @@
 /*
- * io_tables.c - tables of a profile of calls that read, write and the like: by file, by peer, by other things, and by
- * the place in the program that they come from.
+ * io_tables.c - tables of a profile of calls that read, write and the like: by file, by peer, by other things, by the
+ * place in the program that they come from, and by operation, as all calls were counted.
+ *
+ * Of calls shorter than the event's interval some are samples and stand for the others: what is an estimate for that
+ * reason is marked as one.
  */
 #include "profile/writers/text.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/base/clean.h"
 #include "common/base/decimal.h"
 #include "profile/model/human.h"
+#include "profile/writers/io_places.h"
 
 #define LINES 10
 
@@ -19,20 +21,38 @@ static bool is_shown(const struct profile_io *io, unsigned kinds)
 	return kinds >> io->kind & 1;
 }
 
+static bool is_estimate(const struct profile_io *io)
+{
+	return io->calls_error || io->bytes_error || io->time_error || io->idle_error;
+}
+
+/* PART of WHOLE, "22.31%"; of an estimate with a standard error of ERROR fewer digits. */
+static void put_share(struct buffer *out, uint64_t part, uint64_t error, uint64_t whole)
+{
+	double percent = percent_of(part, whole);
+
+	buffer_printf(out, " %6s%%", decimal(percent, error * 30 > part ? percent < 10 : 2).text);
+}
+
 static void put_line(struct buffer *out, const struct profile *p, const struct profile_io *io)
 {
-	uint64_t time = io->time ? io->time : io->idle;
+	uint64_t time = io->time ? io->time : io->idle, error = io->time ? io->time_error : io->idle_error;
 
-	buffer_printf(out, "%8s ", human_time(time).text);
+	human_right(out, human_time_about(time, error).text, 8);
 	if (io->time)
-		buffer_printf(out, "%6s%%", decimal(percent_of(io->time, p->weight_stored), 2).text);
+		put_share(out, io->time, error, p->weight_stored);
 	else
-		buffer_puts(out, "   idle");
-	buffer_printf(out, " %9s %9s %9s  %s ", human_count(io->calls).text, human_bytes(io->bytes).text,
-		      human_time(io->longest).text, io_operation_names[io->operation]);
+		buffer_puts(out, "    idle");
+	buffer_putc(out, ' ');
+	human_right(out, human_count_about(io->calls, io->calls_error).text, 9);
+	buffer_putc(out, ' ');
+	human_right(out, human_bytes_about(io->bytes, io->bytes_error).text, 9);
+	buffer_putc(out, ' ');
+	human_right(out, human_time(io->longest).text, 9);
+	buffer_printf(out, "  %s ", io_operation_names[io->operation]);
 	clean_name(out, io->target);
 	if (io->time && io->idle)
-		buffer_printf(out, ", and %s idle", human_time(io->idle).text);
+		buffer_printf(out, ", and %s idle", human_time_about(io->idle, io->idle_error).text);
 	buffer_putc(out, '\n');
 }
 
@@ -57,83 +77,83 @@ static void put_table(struct buffer *out, const struct profile *p, unsigned kind
 
 /* ---- by place ---- */
 
-struct place {
-	uint32_t name;
-	uint64_t weight, samples;
-};
-
-static bool is_of_jdk(const struct profile_frame *f)
-{
-	static const char *const packages[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
-	size_t i;
-
-	for (i = 0; f->class_name && i < ARRAY_LEN(packages); i++)
-		if (strncmp(f->class_name, packages[i], strlen(packages[i])) == 0)
-			return true;
-	return !f->class_name;
-}
-
-/* The innermost frame that is the program's own; else the innermost one. S's last frame says what it was about. */
-static uint32_t place_of(const struct profile *p, const struct profile_stack *s)
+static void put_places(struct buffer *out, const struct profile *p, const struct io_places *places, uint32_t limit)
 {
 	uint32_t i;
 
-	for (i = s->depth > 1 ? s->depth - 1 : 0; i > 0; i--)
-		if (!is_of_jdk(&p->frames[s->frames[i - 1]]))
-			return s->frames[i - 1];
-	return s->frames[s->depth > 1 ? s->depth - 2 : 0];
-}
-
-static int heaviest_first(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	return x->weight < y->weight ? 1 : x->weight > y->weight ? -1 : 0;
-}
-
-static void put_places(struct buffer *out, const struct profile *p, const struct name_table *names,
-		       struct place *places, uint32_t limit)
-{
-	uint32_t i, count = 0;
-
-	for (i = 0; i < p->stack_count; i++) {
-		const struct profile_stack *s = &p->stacks[i];
-		uint32_t name = s->depth ? names->of_frame[place_of(p, s)] : names->no_frames;
-
-		places[name].name = name;
-		places[name].weight += s->weight;
-		places[name].samples += s->samples;
-	}
-	qsort(places, names->count, sizeof(*places), heaviest_first);
 	buffer_puts(out, "    time      %   samples  asked for by\n");
-	for (i = 0; i < names->count && places[i].weight; i++) {
-		if (count++ >= limit)
-			continue;
-		buffer_printf(out, "%8s %6s%% %9s  ", human_time(places[i].weight).text,
-			      decimal(percent_of(places[i].weight, p->weight_stored), 2).text,
-			      human_count(places[i].samples).text);
-		buffer_printf(out, "%s\n", name_text(names, places[i].name));
+	for (i = 0; i < MIN(places->count, limit); i++) {
+		const struct io_place *l = &places->items[i];
+
+		human_right(out, human_time_about(l->weight, l->error).text, 8);
+		put_share(out, l->weight, l->error, p->weight_stored);
+		buffer_printf(out, " %9s  %s\n", human_count(l->samples).text, name_text(&places->names, l->name));
 	}
-	if (count > limit)
-		buffer_printf(out, "         and %s more places\n", human_count(count - limit).text);
+	if (places->count > limit)
+		buffer_printf(out, "         and %s more places\n", human_count(places->count - limit).text);
 	buffer_putc(out, '\n');
+}
+
+/* ---- all calls ---- */
+
+/* What samples say of the time of an operation, with idle time. */
+static uint64_t time_of(const struct profile *p, unsigned operation)
+{
+	uint64_t time = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->io_count; i++)
+		if (p->io[i].operation == operation)
+			time += p->io[i].time + p->io[i].idle;
+	return time;
+}
+
+static void put_counted(struct buffer *out, const struct profile *p)
+{
+	unsigned i, count = 0;
+
+	for (i = 0; i < IO_OPERATIONS; i++) {
+		const struct profile_io_counted *n = &p->io_counted[i];
+
+		if (!n->calls && !n->time)
+			continue;
+		if (!count++)
+			buffer_puts(out, "    time in samples    calls     bytes  all calls, each counted\n");
+		human_right(out, human_time(n->time).text, 8);
+		buffer_printf(out, " %9s%% ", decimal(percent_of(time_of(p, i), n->time), 2).text);
+		human_right(out, human_count(n->calls).text, 9);
+		buffer_putc(out, ' ');
+		human_right(out, human_bytes(n->bytes).text, 9);
+		buffer_printf(out, "  %s\n", io_operation_names[i]);
+	}
+	if (count)
+		buffer_putc(out, '\n');
+}
+
+static void put_what_marks_say(struct buffer *out, const struct profile *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->io_count && !is_estimate(&p->io[i]); i++)
+		;
+	if (i < p->io_count)
+		buffer_printf(out, "~ estimated: of calls shorter than %s some are samples and stand for the others; "
+			      "< less than, estimated from few\n\n", human_time(p->interval).text);
 }
 
 void io_tables(struct buffer *out, const struct profile *p, const struct format_options *options)
 {
 	uint32_t limit = options->flat ? options->flat : LINES;
-	struct name_table names;
-	struct place *places = NULL;
+	struct io_places places;
 
 	put_table(out, p, 1u << IO_KIND_FILE, "file", limit);
 	put_table(out, p, 1u << IO_KIND_SOCKET, "peer", limit);
 	put_table(out, p, 1u << IO_KIND_PIPE | 1u << IO_KIND_DEVICE | 1u << IO_KIND_OTHER, "other", limit);
-	if (name_table_build(&names, p, format_style(STYLE_TEXT, options)) == 0)
-		places = calloc((size_t)names.count + 1, sizeof(*places));
-	if (places)
-		put_places(out, p, &names, places, limit);
+	if (io_places_find(&places, p, format_style(STYLE_TEXT, options)) == 0)
+		put_places(out, p, &places, limit);
 	else
 		out->failed = out->failed ? out->failed : ENOMEM;
-	free(places);
-	name_table_free(&names);
+	io_places_free(&places);
+	put_counted(out, p);
+	put_what_marks_say(out, p);
 }

@@ -98,7 +98,7 @@ static void put_weight(struct json_writer *w, const struct profile *p)
 	if (p->objects)
 		json_put_number(w, "objects", p->objects);
 	if (p->outside)
-		json_put_number(w, "outside_tlab", p->outside);
+		json_put_number(w, p->weight_kind == WEIGHT_IO ? "estimated" : "outside_tlab", p->outside);
 	if (p->reserved)
 		json_put_number(w, "reserved", p->reserved);
 	put_counters(w, "lost_by_reason", loss_names, p->lost_weight, LOSS_REASONS);
@@ -246,7 +246,17 @@ static void put_io(struct json_writer *w, uint32_t i, const void *profile)
 	json_put_texts(w, {"target", io->target}, {"operation", io_operation_names[io->operation]},
 		       {"kind", io_kind_names[io->kind].word});
 	json_put_numbers(w, {"calls", io->calls}, {"bytes", io->bytes}, {"time_ns", io->time}, {"idle_ns", io->idle},
-			 {"longest_ns", io->longest});
+			 {"longest_ns", io->longest}, {"calls_error", io->calls_error},
+			 {"bytes_error", io->bytes_error}, {"time_error_ns", io->time_error},
+			 {"idle_error_ns", io->idle_error});
+}
+
+static void put_io_counted(struct json_writer *w, uint32_t i, const void *profile)
+{
+	const struct profile_io_counted *n = &((const struct profile *)profile)->io_counted[i];
+
+	json_put_text(w, "operation", io_operation_names[i]);
+	json_put_numbers(w, {"calls", n->calls}, {"bytes", n->bytes}, {"time_ns", n->time});
 }
 
 /* Names are quoted once, not for each of the many stacks that hold them. */
@@ -302,7 +312,7 @@ static void put_stack(struct json_writer *w, const struct profile *p, const stru
 	if (p->objects)
 		json_put_number(w, "objects", s->objects);
 	if (s->outside)
-		json_put_number(w, "outside_tlab", s->outside);
+		json_put_number(w, p->weight_kind == WEIGHT_IO ? "estimated" : "outside_tlab", s->outside);
 	if (s->state != THREAD_NONE)
 		json_put_text(w, "state", thread_state_names[s->state].word);
 	if (s->thread != PROFILE_NO_THREAD)
@@ -371,8 +381,10 @@ void format_json(const struct profile *p, const struct format_options *options, 
 		json_put_objects(&w, "locks", p->lock_count, put_lock, p);
 		json_put_objects(&w, "owners", p->owner_count, put_owner, p);
 	}
-	if (p->weight_kind == WEIGHT_IO)
+	if (p->weight_kind == WEIGHT_IO && (p->io_count || !p->recorded)) {
 		json_put_objects(&w, "io", p->io_count, put_io, p);
+		json_put_objects(&w, "io_counted", IO_OPERATIONS, put_io_counted, p);
+	}
 	if (!result)
 		result = quote(&q, p, style);
 	if (!result && p->weight_kind == WEIGHT_WAIT)

@@ -74,6 +74,7 @@ static void put_io(struct recording *r, const struct sink_event *e, uint32_t thr
 		.stack = stack,
 		.target = name ? strings_get(&r->collector->frames.strings, name) : "",
 		.values = e->fields->values,
+		.weight = e->weight,
 	};
 
 	jfr_io(r->jfr, &io);

@@ -6,7 +6,7 @@
  * A thread takes its sample in the function that it has called, when that has come back, as in a callback of the JVM:
  * its record is entered, and a signal meanwhile counts as `recursion`. Calls that go on when a result is wanted are
  * told of by the thread that wants it, with the stack from the thread's last Java frame on, as far as their time is in
- * no sample yet.
+ * no sample yet; for who sees each sample, a stream or a recording, by the collector, now and then.
  *
  * A call that waits until a client wants something weighs nothing: IO_FLAG_IDLE.
  */
@@ -80,14 +80,18 @@ static void on_sample(const struct timed_call *call, const struct io_call *what,
 #define PATIENCE 1000 /* ms, until the collector has made room; then what is told is lost */
 
 static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+/* with that lock */
+static uint32_t told_event;
 static unsigned waited; /* ms, for the collector */
+static bool lately;     /* it is the collector that tells */
 
 /* Thousands of threads may be in calls, and the queue is one thread's. */
 static void wait_for_room(struct thread_record *self)
 {
 	struct timespec rest = {0, (long)NS_PER_MS};
 
-	for (; waited < PATIENCE && !queue_has_plenty(take_queue(self), 2); waited++) {
+	/* the collector does not wait for itself: what finds no room is told the next time */
+	for (; !lately && waited < PATIENCE && !queue_has_plenty(take_queue(self), 2); waited++) {
 		record_stir(&zone.records, self->index);
 		nanosleep(&rest, NULL);
 	}
@@ -97,13 +101,15 @@ static void wait_for_room(struct thread_record *self)
 static bool tell_open(uintptr_t tcb, uint64_t what, uint64_t began, uint64_t from, uint64_t now, void *arg)
 {
 	struct thread_record *self = arg, *r = record_find(&zone.records, tcb);
-	uint32_t event = (uint32_t)atomic_load(&io.event);
 	uint64_t duration = timed_ns(now - from), weight = duration;
+	uint32_t event = told_event;
 	struct io_target t;
 	struct field_note fields;
 	struct sample s;
 
 	wait_for_room(self);
+	if (lately && !queue_has_plenty(take_queue(self), 2))
+		return false;
 	if (!r || r == self || atomic_load(&r->sources[event].arm) != ARM_CALLS || !zone_hold(r, event))
 		return false;
 	s = (struct sample){
@@ -125,22 +131,38 @@ static bool tell_open(uintptr_t tcb, uint64_t what, uint64_t began, uint64_t fro
 }
 
 /* All that have gone on for the interval, and for a millisecond: others are about to end. This thread is ours. */
-static void tell_all_open(void)
+static void tell_each_open(bool by_collector)
 {
+	struct thread_record *self = records_found(os_gettid(), handler_thread_pointer());
 	int event = atomic_load(&io.event);
-	struct thread_record *self;
 
 	if (event < 0)
 		return;
-	pthread_mutex_lock(&telling);
-	self = records_found(os_gettid(), handler_thread_pointer());
+	told_event = (uint32_t)event;
+	lately = by_collector;
 	waited = 0;
 	if (self) {
 		handler_enter(self);
 		fault_look();
-		timed_tell_open(&io_calls, MAX(zone.events[event].interval, NS_PER_MS), tell_open, self);
+		timed_tell_open(&io_calls, MAX(zone.events[event].interval, NS_PER_MS), lately, tell_open, self);
 		handler_leave(self);
 	}
+}
+
+static void tell_all_open(void)
+{
+	if (atomic_load(&io.event) < 0)
+		return;
+	pthread_mutex_lock(&telling);
+	tell_each_open(false);
+	pthread_mutex_unlock(&telling);
+}
+
+void io_tell_lately(void)
+{
+	if (atomic_load(&io.event) < 0 || pthread_mutex_trylock(&telling))
+		return;
+	tell_each_open(true);
 	pthread_mutex_unlock(&telling);
 }
 
@@ -149,7 +171,7 @@ static void tell_all_open(void)
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
 	if (!io_targets_open() || !timed_open(&io_calls, event->interval))
-		return error_set(err, ENOMEM, "io: cannot reserve 12 MB of address space; raise the limit of virtual "
+		return error_set(err, ENOMEM, "io: cannot reserve 24 MB of address space; raise the limit of virtual "
 				 "memory (ulimit -v)");
 	io.wanted = (int)e;
 	return 0;

@@ -11,6 +11,7 @@
 #include "agent/zone/zone.h"
 
 struct timed_calls io_calls;
+_Static_assert(IO_OPERATIONS <= TIMED_KINDS, "operations are the kinds of calls, see io_word");
 
 static io_sampled_fn *_Atomic told;
 
@@ -57,7 +58,7 @@ static const struct sockaddr *peer_in(const struct sockaddr *address, const sock
                                                                                                            \
 		timed_begin(&io_calls, &call, io_word(IO_##operation_, fd_));                              \
 		result = theirs_##name arguments;                                                          \
-		if (timed_end(&io_calls, &call))                                                           \
+		if (timed_end(&io_calls, &call, IO_##operation_, result > 0 ? (uint64_t)result : 0))       \
 			sample(&call, &(struct io_call){.operation = IO_##operation_, .fd = (fd_),         \
 							.result = result, __VA_ARGS__}, WALK_CALLER);      \
 		return result;                                                                             \
@@ -132,7 +133,7 @@ CALL(__recvfrom_chk, ssize_t,
 		if (result >= 0 && call.stream && !zone_in_child())                                        \
 			io_targets_listens(fd);                                                            \
 		errno = saved;                                                                             \
-		if (timed_end(&io_calls, &call))                                                           \
+		if (timed_end(&io_calls, &call, IO_ACCEPT, 0))                                             \
 			sample(&call, &(struct io_call){.operation = IO_ACCEPT, .fd = fd,                  \
 							.result = result < 0 ? result : 0}, WALK_CALLER);  \
 		return result;                                                                             \
@@ -150,7 +151,7 @@ ACCEPT(accept4, (int fd, struct sockaddr *peer, socklen_t *length, int flags), (
                                                                                                            \
 		timed_begin(&io_calls, &call, io_word(IO_OPEN, -1));                                       \
 		result = theirs_##name arguments;                                                          \
-		if (timed_end(&io_calls, &call))                                                           \
+		if (timed_end(&io_calls, &call, IO_OPEN, 0))                                               \
 			sample(&call, &(struct io_call){.operation = IO_OPEN, .fd = result, .path = path,  \
 							.result = result < 0 ? result : 0}, WALK_CALLER);  \
 		return result;                                                                             \
@@ -201,7 +202,7 @@ bool io_hooks_install(io_sampled_fn *fn)
 
 void io_hooks_remove(void)
 {
-	atomic_store(&io_calls.on, false);
+	timed_halt(&io_calls);
 	atomic_store(&told, NULL);
 	hooked_calls_remove(&hooks);
 }

@@ -28,6 +28,9 @@ typedef void io_sampled_fn(const struct timed_call *call, const struct io_call *
 
 extern struct timed_calls io_calls;
 
+/* Calls that go on and were not told of for a while are now, for who sees each sample. The collector, no lock held. */
+void io_tell_lately(void);
+
 /* What a call that goes on is about, in the word that timed_tell_open has. */
 static inline uint64_t io_word(enum io_operation operation, int fd)
 {

@@ -224,18 +224,18 @@ static uint32_t object_name(struct names *n, const char *text)
 	return n->text.failed ? 0 : strings_add(&n->aggregate->strings, n->text.data, n->text.length);
 }
 
-uint32_t names_object(struct names *n, uint32_t type, uint64_t key)
+uint32_t names_object(struct names *n, uint32_t type, uint64_t key, bool class)
 {
 	uint32_t words[READ_FRAME_WORDS] = {0}, name = names_text(n, type, key), *known, frame;
 
-	known = map_put(&n->objects, name, NULL);
+	known = map_put(&n->objects, (uint64_t)!class << 32 | name, NULL);
 	if (!known) {
 		n->aggregate->no_memory = true;
 		return LISTS_FAILED;
 	}
 	if (*known)
 		return *known - 1;
-	words[READ_FRAME_NAME] = name ? object_name(n, names_text_of(n, name)) : 0;
+	words[READ_FRAME_NAME] = !class ? name : name ? object_name(n, names_text_of(n, name)) : 0;
 	if (!words[READ_FRAME_NAME])
 		words[READ_FRAME_NAME] = strings_add(&n->aggregate->strings, "[unknown class]", 15);
 	words[READ_FRAME_KIND] = FRAME_OTHER;

@@ -88,7 +88,7 @@ static uint32_t with_object(struct chunk_handlers *w, const struct event_counts 
 	if (type == METADATA_NONE)
 		return stack;
 	pool = &w->pools.of_type[type];
-	frame = names_object(&w->names, type, pool->constants.items[object].key);
+	frame = names_object(&w->names, type, pool->constants.items[object].key, !a->of_calls);
 	return frame == LISTS_FAILED ? LISTS_FAILED : read_aggregate_leaf(w->aggregate, stack, frame);
 }
 
@@ -122,8 +122,12 @@ static void merge_stack(struct chunk_handlers *w, const struct event_counts *a, 
 	}
 	weight = scaled(scale, t->samples, t->weight);
 	read_aggregate_add(w->aggregate, family, stack, thread, with.state, t->samples, weight);
-	read_aggregate_add_objects(w->aggregate, family, stack, thread, with.state, t->parts,
-				   strcmp(a->event, "jdk.ObjectAllocationOutsideTLAB") == 0 ? weight : 0);
+	if (a->of_calls)
+		read_aggregate_add_objects(w->aggregate, family, stack, thread, with.state, 0,
+					   scaled(scale, t->samples, t->parts));
+	else
+		read_aggregate_add_objects(w->aggregate, family, stack, thread, with.state, t->parts,
+					   strcmp(a->event, "jdk.ObjectAllocationOutsideTLAB") == 0 ? weight : 0);
 }
 
 static void merge_threads(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,
@@ -185,7 +189,7 @@ static void merge_by_table(struct chunk_handlers *w, const struct event_counts *
 		if (strcmp(s->event, a->event) != 0)
 			continue;
 		if (family_wanted(families, ours ? "cpu" : s->family) ||
-		    (ours && family_named(families, s->family)))
+		    (ours && family_named(families, s->family)) || (!*families && a->of_calls))
 			merge(w, a, ours ? "cpu" : s->family);
 	}
 	if (source_of_row(a->event, &row) && source_row_wanted(families, row.family))

@@ -91,8 +91,8 @@ uint32_t names_string(struct names *n, uint64_t at);
  * field, so that it may be no address at all: then the reader has failed.
  */
 struct reader names_reader(const struct names *n, uint64_t at);
-/* The frame that stands for objects of class KEY of TYPE. */
-uint32_t names_object(struct names *n, uint32_t type, uint64_t key);
+/* The frame that stands for objects of class KEY of TYPE; not CLASS: for what has that name, as it is. */
+uint32_t names_object(struct names *n, uint32_t type, uint64_t key, bool class);
 /* The frame of the method of that key, of which it is not said how it ran. LISTS_FAILED: out of memory. */
 uint32_t names_method(struct names *n, uint64_t key);
 

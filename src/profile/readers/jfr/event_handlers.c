@@ -33,6 +33,8 @@ static const struct rule rules[] = {
 	{"profiler.Free", HANDLE_FREED, {{"startTime", SLOT_TIME}, {"address", SLOT_A}}},
 	{"jstrobe.NativeUnmap", HANDLE_FREED,
 	 {{"startTime", SLOT_TIME}, {"address", SLOT_A}, {"size", SLOT_WEIGHT}}},
+	{"jstrobe.IOWeight", HANDLE_IO_WEIGHT, {{"startTime", SLOT_TIME}, {"weight", SLOT_WEIGHT}, {"target", SLOT_A},
+	  {"estimated", SLOT_B}}},
 	{"jdk.MethodTiming", HANDLE_TIMING,
 	 {{"method", SLOT_OBJECT}, {"invocations", SLOT_A}, {"average", SLOT_WEIGHT}}},
 };
@@ -116,6 +118,23 @@ static enum left_role left_role_of(const struct chunk_handlers *w, const char *e
 	       strcmp(event, "jstrobe.NativeMap") == 0 ? LEFT_MAPPING : LEFT_NONE;
 }
 
+/*
+ * Before each sample of HANDLER another event may say what it stands for, and what it was about. The field with that
+ * weight; NULL: none does.
+ */
+static const struct metadata_field *add_call(struct chunk_handlers *w, struct event_handler *handler)
+{
+	uint32_t says = metadata_by_name(&w->metadata, "jstrobe.IOWeight");
+	const struct metadata_field *target = says == METADATA_NONE ? NULL : field_of(&w->metadata, says, "target");
+	const struct metadata_field *weight = says == METADATA_NONE ? NULL : field_of(&w->metadata, says, "weight");
+
+	if (!target || !target->pooled || target->array || !weight || weight->pooled || weight->array)
+		return NULL;
+	handler->of_call = true;
+	handler->object_type = target->type;
+	return weight;
+}
+
 /* An event type is a sample of this source's families. -EBADMSG: its fields cannot be read. */
 static int add_sample(struct chunk_handlers *w, uint32_t type, const struct source *source)
 {
@@ -125,6 +144,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	const struct metadata_field *weight = field_of(&w->metadata, type, weighs);
 	const struct metadata_field *object = field_of(&w->metadata, type, source->object);
 	const struct metadata_field *size = field_of(&w->metadata, type, "allocationSize");
+	const struct metadata_field *said = NULL;
 	bool is_size = size && weight && size != weight && !size->pooled && !size->array;
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
 	enum left_role left = left_role_of(w, event);
@@ -157,10 +177,14 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	handler->has_size = is_size;
 	handler->left = left;
 	handler->outside = size && size == weight && strcmp(event, "jdk.ObjectAllocationOutsideTLAB") == 0;
+	if (source->family && strcmp(source->family, "io") == 0)
+		said = add_call(w, handler);
 	handler->has_object = handler->object_type != METADATA_NONE;
 	if (handler->has_object)
 		names_want(&w->names, handler->object_type);
-	handler->counts = add_counts_of(w, event, NULL, weight);
+	handler->counts = add_counts_of(w, event, NULL, said ? said : weight);
+	if (handler->counts != UINT32_MAX)
+		w->event_counts.items[handler->counts].of_calls = handler->of_call;
 	handler->wall_counts = execution ? add_counts_of(w, event, "wall", NULL) : handler->counts;
 	return handler->counts == UINT32_MAX || handler->wall_counts == UINT32_MAX ? -ENOMEM : 0;
 }
@@ -172,6 +196,9 @@ static bool is_wanted(const struct chunk_handlers *w, const struct source *sourc
 
 	if (family_wanted(families, source->family) || family_named(families, source->event))
 		return true;
+	/* what was asked for as it was recorded */
+	if (!*families && strcmp(source->family, "io") == 0)
+		return metadata_by_name(&w->metadata, "jstrobe.IOWeight") != METADATA_NONE;
 	/* execution samples may turn out to be of wall time, CPU-time samples to be the cpu of ours */
 	if (strcmp(source->event, "jdk.ExecutionSample") == 0)
 		return family_wanted(families, "wall");
@@ -353,6 +380,7 @@ int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 	end_event_counts(w, w->event_count);
 	w->trace_context.wanted = false;
 	w->object.weight = 0;
+	w->call.there = false;
 	w->unweighed.count = w->unweighed_wall.count = w->timings.count = 0;
 	if (!c->metadata || !chunk_event(c, c->metadata, &e))
 		return -EBADMSG;

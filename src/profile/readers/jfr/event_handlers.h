@@ -37,6 +37,7 @@ enum handler_kind {
 	HANDLE_CONTEXT,   /* jstrobe.SampleContext: of the sample behind it */
 	HANDLE_OBJECT_WEIGHT, /* jstrobe.ObjectWeight: the same */
 	HANDLE_FREED,     /* a block, or a part of a mapping, is gone */
+	HANDLE_IO_WEIGHT, /* jstrobe.IOWeight: the same */
 };
 
 enum handler_slot {
@@ -55,6 +56,7 @@ struct event_handler {
 	bool has_size;      /* its weight is of objects of that size */
 	bool outside;       /* its weight is the size of an object outside TLABs */
 	enum left_role { LEFT_NONE, LEFT_BLOCK, LEFT_MAPPING } left; /* native memory that is freed some time */
+	bool of_call;       /* what it stands for, and its object, are in the jstrobe.IOWeight before it */
 	uint32_t object_type;
 	enum metadata_unit unit; /* HANDLE_TIMING: of the average */
 	uint64_t slots[SLOTS];
@@ -69,6 +71,7 @@ struct event_counts {
 	bool has_weight;
 	bool weighed;            /* their weights came later, in ns */
 	bool begun;              /* its counts are ready for this chunk: it has had a sample */
+	bool of_calls;           /* parts of its counts are of weights, those that are estimates */
 	struct stack_counts t;
 	uint64_t failed;
 };
@@ -123,6 +126,10 @@ struct chunk_handlers {
 	struct {
 		uint64_t time, weight;
 	} object; /* what the last jstrobe.ObjectWeight said; weight 0: none */
+	struct {
+		bool there, estimated;
+		uint64_t time, weight, target; /* weight: ns */
+	} call; /* what the last jstrobe.IOWeight said */
 	struct {
 		uint32_t version, arguments;
 		int64_t pid;

@@ -128,6 +128,7 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 	uint64_t samples = handler->kind == HANDLE_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1;
 	uint64_t weight = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT]; /* less than nothing is nothing */
 	uint32_t object = STACK_COUNT_NONE, item = STACK_COUNT_NONE;
+	bool said = handler->of_call && w->call.there && w->call.time == slots[SLOT_TIME];
 	uint64_t all;
 	bool wall = handler->kind == HANDLE_EXECUTION && (w->knows_cpu_state || w->ours) &&
 		    state != POOL_NO_PLACE && !(mark & STATE_CPU);
@@ -141,6 +142,9 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 		weight = left_blocks_weight(w->selection->left, position, weight);
 		samples = weight != 0;
 	}
+	if (handler->of_call)
+		weight = said ? w->call.weight : wide_scale(weight, NS_PER_S, 0, w->chunk->ticks_per_second);
+	w->call.there &= !handler->of_call;
 	all = samples;
 	if (w->selection->in_range)
 		samples = in_range(w, (int64_t)slots[SLOT_TIME], slots[SLOT_SPAN], samples);
@@ -150,8 +154,9 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 		a = event_counts_of(w, handler);
 	if (!a || unlikely(!a->begun && !begin_counts(w, a)))
 		return;
-	if (handler->has_object)
-		object = pool_find(&w->pools.of_type[handler->object_type], slots[SLOT_OBJECT]);
+	if (handler->has_object && (!handler->of_call || said))
+		object = pool_find(&w->pools.of_type[handler->object_type],
+				   said ? w->call.target : slots[SLOT_OBJECT]);
 	if (!wall && handler->kind != HANDLE_WALL)
 		mark &= STATE_CPU | STATE_UNWANTED; /* states are told of wall-clock samples */
 	if (samples && !(mark & STATE_UNWANTED) && is_of_context(w, thread, slots[SLOT_TIME]) &&
@@ -163,6 +168,8 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 		if ((handler->has_size || handler->outside) && w->ours && item != STACK_COUNT_NONE)
 			add_objects(&a->t.items.items[item], weight,
 				    slots[handler->outside ? SLOT_WEIGHT : SLOT_SIZE]);
+		if (said && w->call.estimated && item != STACK_COUNT_NONE)
+			a->t.items.items[item].parts += weight;
 	}
 	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
 		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){
@@ -423,6 +430,13 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 	case HANDLE_OBJECT_WEIGHT:
 		w->object.time = handler->slots[SLOT_TIME];
 		w->object.weight = (int64_t)handler->slots[SLOT_WEIGHT] < 0 ? 0 : handler->slots[SLOT_WEIGHT];
+		break;
+	case HANDLE_IO_WEIGHT:
+		w->call.there = true;
+		w->call.time = handler->slots[SLOT_TIME];
+		w->call.weight = (int64_t)handler->slots[SLOT_WEIGHT] < 0 ? 0 : handler->slots[SLOT_WEIGHT];
+		w->call.target = handler->slots[SLOT_A];
+		w->call.estimated = handler->slots[SLOT_B] != 0;
 		break;
 	case HANDLE_JDK_LOST:
 		w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];

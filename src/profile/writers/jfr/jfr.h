@@ -115,6 +115,7 @@ struct jfr_io {
 	uint32_t thread, stack; /* keys */
 	const char *target;
 	const uint64_t *values; /* see common/words/io_fields.h */
+	uint64_t weight;        /* ns that it stands for */
 };
 void jfr_io(struct jfr *j, const struct jfr_io *io);
 /* TIME, CLOCK_MONOTONIC ns, in the recording's ticks. */

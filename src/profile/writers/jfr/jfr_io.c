@@ -1,6 +1,7 @@
 /*
  * jfr_io.c - reads, writes and the like under the names that the JDK has for them; what it has no name for is
- * profiler.IO. What cannot be known from outside is written as the JDK writes what does not apply.
+ * profiler.IO. What cannot be known from outside is written as the JDK writes what does not apply. What they have no
+ * place for stands in a jstrobe.IOWeight before each.
  */
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,11 @@ void jfr_io(struct jfr *j, const struct jfr_io *io)
 					  JFR_S(io_operation_names[operation]), JFR_S(io_kind_names[kind].word),
 					  JFR_S(io->target), JFR_N(bytes), JFR_N((flags & IO_FLAG_IDLE) != 0)};
 
+	const struct jfr_value weight[] = {JFR_N(io->weight), JFR_N(jfr_symbol(j, io->target)),
+					   JFR_N((flags & IO_FLAG_IDLE) != 0), JFR_N((flags & IO_FLAG_OPEN) != 0),
+					   JFR_N(io_stands_for_others(io->weight, io->values))};
+
+	jfr_event(j, JFR_IO_WEIGHT, io->time, weight, ARRAY_LEN(weight));
 	if (kind == IO_KIND_FILE && operation == IO_READ)
 		jfr_event(j, JFR_FILE_READ, io->time, read, ARRAY_LEN(read));
 	else if (kind == IO_KIND_FILE && operation == IO_WRITE)

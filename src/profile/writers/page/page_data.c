@@ -327,6 +327,8 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 	put_top_kinds(&w, p);
 	put_threads(&w, p);
 	result = p->calls ? calls_page_put(&w, p) : put_stacks(&w, p, options, more);
+	if (!result && p->io_count)
+		result = io_page_put(&w, p, options);
 	json_put_bool(&w, "end", true);
 	json_end(&w);
 	return result;

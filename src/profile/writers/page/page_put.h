@@ -52,6 +52,8 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 
 /* What it has of a trace alone: names and tree in the place of those of stacks, and beside them. 0 or -ENOMEM. */
 int calls_page_put(struct json_writer *w, const struct profile *p);
+/* What it has of the event io beside stacks. 0 or -ENOMEM. */
+int io_page_put(struct json_writer *w, const struct profile *p, const struct format_options *options);
 /* Lines "Name: value". */
 void calls_page_details(const struct calls *c, struct buffer *out);
 

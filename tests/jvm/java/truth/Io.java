@@ -24,7 +24,7 @@ import java.util.List;
  * Reads and writes of all kinds, as often as the second argument says, in the folder of the first one, when "begin" was
  * said. Before the first and behind the last one it tries to open "io-truth-begin" and "io-truth-end", for who counts
  * what comes between (preload/io_truth.c). A third argument names what is done, of files, sockets, channels, pipes,
- * threads, reused, separated by +; "idle": a server waits for a client that never says anything, and a client for
+ * threads, reused, drip, separated by +; "idle": a server waits for a client that never says anything, and a client for
  * a server that does not, for ever. Counters: `port` of the server, `slow` ns that a client has waited for answers.
  */
 public final class Io {
@@ -159,6 +159,15 @@ public final class Io {
     }
 
     private static void pipes() throws Exception {
+        pipe(10000, 1);
+    }
+
+    /** A reader that waits for each of its bytes for some time. */
+    private static void drip() throws Exception {
+        pipe(7001, 60);
+    }
+
+    private static void pipe(int bytes, int ms) throws Exception {
         Pipe pipe = Pipe.open();
         Thread reader = Program.thread("pipe", of(() -> {
             ByteBuffer b = ByteBuffer.allocateDirect(65536);
@@ -166,11 +175,11 @@ public final class Io {
                 b.clear();
             }
         }));
-        ByteBuffer b = ByteBuffer.allocateDirect(10000);
+        ByteBuffer b = ByteBuffer.allocateDirect(bytes);
         for (int i = 0; i < rounds; i++) {
             b.clear();
             pipe.sink().write(b);
-            Program.sleep(1);
+            Program.sleep(ms);
         }
         pipe.sink().close();
         reader.join();
@@ -236,6 +245,7 @@ public final class Io {
                 case "channels": channels(); break;
                 case "sockets": sockets(); break;
                 case "pipes": pipes(); break;
+                case "drip": drip(); break;
                 case "threads": threads(); break;
                 case "reused": reused(); break;
                 default: idle();

@@ -6,7 +6,8 @@ import java.util.concurrent.CountDownLatch;
  * Waits for native locks whose time the program knows. Arguments: library, scenario, number.
  *
  * rounds N: when "begin" was said, of each kind N times: the thread `holder` has it for 10 ms, and `waiter` waits.
- * Counters: ns waited by kind; `done` is 1 at the end. idle: the same of conditions and semaphores alone, which nothing
+ * Counters: ns waited by kind; `done` is 1 at the end. late N: the same, with a library that is loaded only then, two
+ * seconds before. long N: the same, held for 60 ms. idle: the same of conditions and semaphores alone, which nothing
  * ends but time. fight NS: two threads take turns in holding a mutex for NS (asleep from 10 µs on), from "begin" until "end": ns waited in
  * `fight`, turns in `turns`. keep: `holder` has a mutex until "end", and `waiter` waits; then `got` is 1. short N: of N
  * threads `brief-I` each waits once for 3 ms: ns in `brief`.
@@ -31,16 +32,18 @@ public final class NativeLocks {
     private static native long fight(long rounds, long held);
 
     public static void main(String[] args) throws Exception {
-        System.load(args[0]);
-        open();
         String scenario = args[1];
+        if (!scenario.equals("late")) {
+            System.load(args[0]);
+            open();
+        }
         long number = args.length > 2 ? Long.parseLong(args[2]) : 0;
         if (scenario.equals("fight")) {
             for (int i = 0; i < 2; i++) {
                 Program.thread("fighter-" + i, () -> fightOn(number));
             }
         } else {
-            Program.thread("director", () -> direct(scenario, (int) number));
+            Program.thread("director", () -> direct(args[0], scenario, (int) number));
         }
         Program.serve();
     }
@@ -56,15 +59,25 @@ public final class NativeLocks {
         Program.count("done", 1);
     }
 
-    private static void direct(String scenario, int number) {
+    private static void direct(String library, String scenario, int number) {
         while (!Program.begun) {
             Program.sleep(1);
         }
         try {
             switch (scenario) {
+                case "late":
+                    System.load(library);
+                    open();
+                    Program.sleep(2000);
+                    // falls through
                 case "rounds":
                     for (int i = 0; i < number * IDLE; i++) {
                         round(i % IDLE, "waiter", KINDS[i % IDLE], 10);
+                    }
+                    break;
+                case "long":
+                    for (int i = 0; i < number * IDLE; i++) {
+                        round(i % IDLE, "waiter", KINDS[i % IDLE], 60);
                     }
                     break;
                 case "idle":
