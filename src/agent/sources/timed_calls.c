@@ -115,11 +115,12 @@ static uint32_t used_count(struct timed_calls *c)
 bool timed_open(struct timed_calls *c, uint64_t interval)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct timed_stream *streams = c->streams ? c->streams : thread_streams_memory(sizeof(*streams)), *s;
+	struct timed_stream *streams, *s;
 	uint32_t i, count = used_count(c);
 
-	c->used = c->used || !streams ? c->used : thread_streams_memory(sizeof(*c->used));
-	if (!streams || !c->used)
+	c->used = c->used ? c->used : thread_streams_memory(sizeof(*c->used));
+	streams = !c->used || c->streams ? c->streams : thread_streams_memory(sizeof(*streams));
+	if (!streams)
 		return false;
 	pthread_once(&once, calibrate);
 	atomic_store(&c->started, timed_now());
@@ -154,17 +155,18 @@ bool timed_end_slowly(struct timed_calls *c, struct timed_call *call, uint64_t o
 	uint64_t interval = atomic_load_explicit(&c->interval, memory_order_relaxed), spent;
 	uint64_t began = MAX(call->began, atomic_load_explicit(&c->started, memory_order_relaxed));
 	struct timed_stream *s = call->stream;
-	uint64_t whole = call->ended > began ? call->ended - began : 0;
+	uint64_t whole = call->ended - began;
 	int64_t left;
 
+	if (call->ended < began) /* before this session, of which then none of it is */
+		return false;
 	timed_count(c, s, kind, bytes, whole);
-
 	call->moments = 0;
 	call->from = call->began;
 	if (open != call->began && s != &c->shared && atomic_load(&s->told_of) == call->began)
 		call->from = atomic_load(&s->told_to);
-	call->from = MIN(MAX(call->from, began), MAX(call->ended, began));
-	spent = call->ended > call->from ? call->ended - call->from : 0;
+	call->from = MIN(MAX(call->from, began), call->ended);
+	spent = call->ended - call->from;
 	/* also of a long one of which little is left to be told */
 	if (whole >= interval)
 		return true;

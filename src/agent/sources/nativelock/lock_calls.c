@@ -5,9 +5,9 @@
  * the try says but "busy" is what the caller gets, as the real call says the same at that moment: that the mutex is
  * inconsistent, that a count has come to its limit, that the caller has it. Everything else is left to the real call.
  *
- * To try for a read lock takes longer than to take it, by as much as reading its state takes: the unlock before has just
- * written that word. Other words of it say too late that a writer comes, and one's own atomic addition to it, which
- * would save a nanosecond, is not ours to do.
+ * To try for a read lock takes longer than to take it, by as much as reading its state takes: the unlock before has
+ * just written that word. Other words of it say too late that a writer comes, and one's own atomic addition to it,
+ * which would save a nanosecond, is not ours to do.
  */
 #include "agent/sources/nativelock/lock_calls.h"
 
