@@ -89,6 +89,13 @@ COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(if $(CHECK_LOCKS),-i
 # The signal zone is plain code whatever the build: a sanitizer, coverage, LTO or stack
 # protector would call functions there that may not run in a signal handler.
 ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs -fno-test-coverage
+# Code that runs a few times a session, or for a result, shall be small: no program waits for it.
+SMALL_ROOMS := common/bytecode common/options profile/model profile/writers agent/jvm agent/session agent/command agent/door
+SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/agent/tracing/%.c.o,tracing trace_classes \
+  trace_constructors trace_entered trace_list trace_loading trace_pace trace_result trace_running trace_statistics trace_work)
+SMALL = $(patsubst -O2,-Os,$(filter -O2,$(CFLAGS)))
+# Nothing unwinds through these: they run on threads of ours and in the command. A debugger has the .debug file.
+NOT_UNWOUND := common/options profile/model profile/writers
 
 LDFLAGS_LIB := -shared -pthread -static-libgcc -Wl,-z,now,-z,relro,-z,nodelete -Wl,-Bsymbolic \
   -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=src/agent/door/exports.map \
@@ -143,17 +150,21 @@ $(CMD) $(KNOBS_CMD): Makefile
 $(O)/bin/asprof $(O)/bin/profiler.sh: | $(O)/bin/
 	$(Q)ln -sfn jstrobe $@
 
-$(ZONE_ROOMS:%=$(O)/obj/src/%/%.c.o): COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
-$(O)/obj/%.o: % $(O)/flags
+$(ZONE_ROOMS:%=$(O)/obj/src/%/%.c.o): private COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
+$(SMALL_OBJ) $(call knobbed,$(SMALL_OBJ)): private COMPILE += $(SMALL)
+$(NOT_UNWOUND:%=$(O)/obj/src/%/%.c.o): private COMPILE += -fno-asynchronous-unwind-tables
+$(O)/obj/%.o: % $(O)/flags $(O)/flags-of-rooms
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(COMPILE) -MMD -MP -c -o $@ $<
-$(O)/obj/knobs/%.o: % $(O)/flags
+$(O)/obj/knobs/%.o: % $(O)/flags $(O)/flags-of-rooms
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(COMPILE) -DJSTROBE_TESTED -MMD -MP -c -o $@ $<
 
 # Objects depend on the flags they were made with.
 $(O)/flags: force | $(O)/
 	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' > $@
+$(O)/flags-of-rooms: force | $(O)/
+	@echo '$(SMALL_ROOMS): $(SMALL); $(NOT_UNWOUND)' | cmp -s - $@ || echo '$(SMALL_ROOMS): $(SMALL); $(NOT_UNWOUND)' > $@
 
 # Files written by the build itself are C sources under $(O)/gen; each has a rule here.
 -include $(wildcard scripts/generated.mk)

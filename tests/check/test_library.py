@@ -1,5 +1,6 @@
 """What libjstrobe.so shows to the JVM it is loaded into, and what it needs from it."""
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ EXPORTS = {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload", "JNI_OnLoad",
              for name in ("start0", "stop0", "execute0", "execute1", "getSamples", "filterThread0"))}
 # The newest glibc whose symbols the library may use: it runs on that one and all since.
 GLIBC = (2, 17)
+SIZE = 1_200_000
 
 
 def test_exports_are_the_entry_points():
@@ -60,6 +62,12 @@ def test_is_stripped_with_debug_info_beside():
     sections = tree.run("readelf", "-SW", LIBRARY)
     assert ".debug_info" not in sections and ".gnu_debuglink" in sections
     assert ".debug_info" in tree.run("readelf", "-SW", LIBRARY + ".debug")
+
+
+def test_size():
+    if platform.machine() != "x86_64" or "__asan_init" in tree.run("nm", "-D", LIBRARY):
+        pytest.skip("the goal is for x86_64 without a sanitizer")
+    assert os.path.getsize(LIBRARY) <= SIZE, "docs/benchmarks.md says where it goes"
 
 
 def test_has_no_thread_local_storage():

@@ -60,15 +60,17 @@ static struct {
 	uint64_t began, ended;  /* monotonic ns */
 	uint64_t started_at;    /* ns since 1970 */
 	uint64_t former, after; /* when the session before has ended; the same where this one is a loop's next round */
-	uint32_t next_method;   /* numbers are never used again */
 	double cost, stamped_cost; /* as in struct calls */
 	unsigned measured;      /* times that they were measured again */
 	struct trace_set *set;  /* of the session that runs or waits */
 	struct result result;   /* of a session that has ended */
 	bool has_result;
 	uint32_t methods;       /* of it: those that got probes */
-	struct buffer unmatched; /* and patterns that matched none */
-} trace = {.next_method = 1, .unmatched = BUFFER_INIT};
+} trace;
+
+/* Apart from all that is zero at first: */
+static uint32_t next_method = 1;              /* numbers are never used again */
+static struct buffer matched_none = BUFFER_INIT; /* of the result: patterns that matched none */
 
 /* ---- start ------------------------------------------------------------------------------- */
 
@@ -160,7 +162,7 @@ static const char *pattern_begin(const struct pattern *p)
  */
 static void note_matched(void)
 {
-	struct buffer *out = &trace.unmatched;
+	struct buffer *out = &matched_none;
 	struct trace_progress progress;
 	const struct trace_classes *c;
 	size_t i;
@@ -185,8 +187,8 @@ static void note_matched(void)
 uint32_t trace_matched(struct buffer *unmatched)
 {
 	note_matched();
-	if (trace.unmatched.length)
-		buffer_append(unmatched, trace.unmatched.data, trace.unmatched.length);
+	if (matched_none.length)
+		buffer_append(unmatched, matched_none.data, matched_none.length);
 	return trace.methods;
 }
 
@@ -262,9 +264,9 @@ static int begin(bool at_start, struct buffer *notes, struct error *err)
 		 : error_set(err, EIO, "the thread of the agent is not attached to the JVM");
 	if (rc == 0) {
 		/* one number is for the calibration; nothing in the JVM calls it */
-		calibrate(env, trace.next_method);
+		calibrate(env, next_method);
 		tree_forget_timed();
-		trace.set->classes.first = ++trace.next_method;
+		trace.set->classes.first = ++next_method;
 		if (trace.timing != TREE_COUNTS)
 			rc = trace_ticks_start(trace.period, err);
 	}
@@ -406,7 +408,7 @@ void trace_stop(void)
 	trace_slow_end();
 	trace.has_result = read_trees(&trace.result, trace.by_thread) == 0;
 	note_matched();
-	trace.next_method = trace.set->classes.first + (uint32_t)trace.set->classes.methods.count;
+	next_method = trace.set->classes.first + (uint32_t)trace.set->classes.methods.count;
 	trace.set = NULL; /* freed by over() */
 	trace_work_release();
 }
