@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import time
 
 import live
 import pytest
@@ -181,6 +182,40 @@ def test_sleeps(jdk, say):
         assert "sleeping" not in {s["state"] for s in profile.stacks}
         assert not [line for line in program.output if "native method" in line]  # the JVM complains of those who bind them
         assert program.stop() == 0
+
+
+def test_recordings_say_the_same(jdk):
+    """What `convert` makes of a recording's waits is what the session's own result says, with Object.wait and sleeps."""
+    path, at_once, made = result_file(".jfr"), result_file(), result_file()
+    with Program(jdk, "Locks", "sleep") as program:
+        done = jstrobe("start", "-e", "lock", "--sleep", "-t", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(counted(1.5, 10))
+        assert jstrobe("stop", "-t", "-f", at_once, program.pid).returncode == 0
+    done = jstrobe("convert", "-t", path, made)
+    assert done.returncode == 0, done.stderr
+    said, again = Profile(at_once), Profile(made)
+    assert again.json["event"] == "lock" and again.weight["unit"] == "ns"
+
+    def stacks(profile):
+        found = {}
+        for s in profile.stacks:
+            samples, weight = found.get((s["tid"], tuple(s["frames"])), (0, 0))
+            found[s["tid"], tuple(s["frames"])] = samples + s["samples"], weight + s["weight"]
+        return found
+
+    ours, theirs = stacks(said), stacks(again)
+    assert {key: value[0] for key, value in theirs.items()} == {key: value[0] for key, value in ours.items()}
+    for key, (samples, weight) in ours.items():
+        # waits shorter than 10 us weigh in the next one; an event has its own length
+        assert 0 <= weight - theirs[key][1] <= 10_000 * samples, (key, ours[key], theirs[key])
+    frames = {f for s in again.stacks for f in s["frames"]}
+    assert CLASSES["wait"] in frames and "truth.Locks.sleeps" in frames
+    for key in ("stored", "taken", "lost"):
+        assert again.samples[key] == said.samples[key]
+    assert sum(value[1] for value in theirs.values()) == pytest.approx(said.weight["total"], rel=1e-3)
+    done = jstrobe("convert", "-e", "wait", "-o", "collapsed", path)
+    assert done.returncode == 0 and "truth/Locks$Signals" in done.stdout, done.stderr
 
 
 def test_virtual_threads(jdk25):

@@ -1,6 +1,7 @@
 """Native memory, against a program that knows its bytes and what is left of them."""
 import contextlib
 import os
+import re
 import subprocess
 import time
 from collections import Counter
@@ -109,6 +110,18 @@ def test_by_library(jdk17):
     assert sum(libraries.values()) == profile.weight["total"] and "[other]" not in libraries, libraries
     assert truth["direct"] <= libraries["libjvm.so, direct buffers"] < 1.1 * truth["direct"], (truth, libraries)
     assert "By the library that asked:" in text and "%  libjvm.so" in text, text
+
+
+def test_asked_for_by(jdk):
+    """The terminal's table says who wanted the memory, not that it was os::malloc."""
+    with Program(jdk, "NativeBlocks", "20000", 2_000_000) as program:
+        start(program, 0)
+        program.play()
+        done = jstrobe("stop", program.pid)
+        assert done.returncode == 0 and program.alive(), done.stderr
+    table = done.stdout.partition("asked for by\n")[2].partition("\n\n")[0].splitlines()
+    assert any(re.search(r"^ *[\d.]+ [KM]B +[\d.]+% +[\d,]+  .*truth\.NativeBlocks\.\w+$", line) for line in table), table
+    assert not any(line.endswith(("  os::malloc", "  AllocateHeap", "  Unsafe_AllocateMemory0")) for line in table), table
 
 
 def test_dumps_tell_what_is_left_then(jdk):

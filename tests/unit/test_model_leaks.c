@@ -1,5 +1,5 @@
 /*
- * Suspects of a leak, from made-up bytes of two halves.
+ * Suspects of a leak, from made-up bytes of two halves; who asks for native memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/base/base.h"
+#include "profile/model/askers.h"
 #include "profile/model/leaks.h"
 
 enum { MAIN, PUT, RESIZE, NODES, BYTES, FILL };
@@ -86,21 +87,24 @@ static void no_suspects(void **state)
 	leaks_free(&l);
 }
 
+enum { SHOP, BUFFER, UNSAFE, STUB, MALLOC, GROW, MATCH, READ_BYTES };
+
+static const struct profile_frame natives[] = {
+	[SHOP] = {.class_name = "com/acme/Shop", .name = "serve", .kind = FRAME_C2},
+	[BUFFER] = {.class_name = "java/nio/DirectByteBuffer", .name = "<init>", .kind = FRAME_C2},
+	[UNSAFE] = {.class_name = "jdk/internal/misc/Unsafe", .name = "allocateMemory", .kind = FRAME_C2},
+	[STUB] = {.name = "Unsafe_AllocateMemory0", .kind = FRAME_NATIVE},
+	[MALLOC] = {.name = "os::malloc", .kind = FRAME_NATIVE},
+	[GROW] = {.name = "Arena::grow", .kind = FRAME_NATIVE},
+	[MATCH] = {.name = "Matcher::match", .kind = FRAME_NATIVE},
+	[READ_BYTES] = {.name = "readBytes", .kind = FRAME_NATIVE},
+};
+static const uint32_t buffer[] = {SHOP, BUFFER, UNSAFE, STUB, MALLOC}, arena[] = {MATCH, GROW, MALLOC};
+static const uint32_t only[] = {MALLOC};
+
 /* Native memory: no class, and the place is who asks, not who hands on. */
 static void native(void **state)
 {
-	enum { SHOP, BUFFER, UNSAFE, STUB, MALLOC, GROW, MATCH };
-	static const struct profile_frame natives[] = {
-		[SHOP] = {.class_name = "com/acme/Shop", .name = "serve", .kind = FRAME_C2},
-		[BUFFER] = {.class_name = "java/nio/DirectByteBuffer", .name = "<init>", .kind = FRAME_C2},
-		[UNSAFE] = {.class_name = "jdk/internal/misc/Unsafe", .name = "allocateMemory", .kind = FRAME_C2},
-		[STUB] = {.name = "Unsafe_AllocateMemory0", .kind = FRAME_NATIVE},
-		[MALLOC] = {.name = "os::malloc", .kind = FRAME_NATIVE},
-		[GROW] = {.name = "Arena::grow", .kind = FRAME_NATIVE},
-		[MATCH] = {.name = "Matcher::match", .kind = FRAME_NATIVE},
-	};
-	static const uint32_t buffer[] = {SHOP, BUFFER, UNSAFE, STUB, MALLOC}, arena[] = {MATCH, GROW, MALLOC};
-	static const uint32_t only[] = {MALLOC};
 	const struct profile_stack stacks[] = {STACK(buffer, 900), STACK(arena, 70), STACK(only, 10)};
 	const struct profile_growth growth[] = {{{400, 500}, {0, 0}}, {{40, 30}, {0, 0}}, {{5, 5}, {0, 0}}};
 	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
@@ -121,12 +125,48 @@ static void native(void **state)
 	leaks_free(&l);
 }
 
+/* All native memory by who asked for it and for whom, the most first; equal ones are one row. */
+static void askers(void **state)
+{
+	static const uint32_t direct[] = {SHOP, BUFFER, UNSAFE, STUB, MALLOC}, read[] = {SHOP, READ_BYTES}, none[] = {0};
+	const struct profile_stack stacks[] = {STACK(arena, 70), STACK(buffer, 500), STACK(only, 10), STACK(read, 200),
+					       STACK(direct, 400), {.frames = none, .weight = 5, .samples = 1}};
+	struct profile p = {.event = "nativemem", .engine = "nativemem", .frames = natives,
+			    .frame_count = ARRAY_LEN(natives), .stacks = stacks, .stack_count = ARRAY_LEN(stacks),
+			    .weight_kind = WEIGHT_BYTES};
+	static const struct {
+		const char *place, *caller;
+		uint64_t weight, samples;
+	} rows[] = {
+		{"java.nio.DirectByteBuffer.<init>", "com.acme.Shop.serve", 900, 2},
+		{"readBytes", "com.acme.Shop.serve", 200, 1},
+		{"Matcher::match", "Matcher::match", 70, 1},
+		{"os::malloc", "os::malloc", 10, 1},
+	};
+	struct askers a;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(askers_find(&a, &p, STYLE_TEXT), 0);
+	assert_int_equal(a.count, ARRAY_LEN(rows) + 1);
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_string_equal(name_text(&a.names, a.rows[i].place), rows[i].place);
+		assert_string_equal(name_text(&a.names, a.rows[i].caller), rows[i].caller);
+		assert_int_equal(a.rows[i].weight, rows[i].weight);
+		assert_int_equal(a.rows[i].samples, rows[i].samples);
+	}
+	assert_int_equal(a.rows[i].place, a.names.no_frames);
+	assert_int_equal(a.rows[i].weight, 5);
+	askers_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates),
 		cmocka_unit_test(no_suspects),
 		cmocka_unit_test(native),
+		cmocka_unit_test(askers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

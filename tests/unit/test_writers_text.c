@@ -383,6 +383,65 @@ static void io(void **state)
 	free(all);
 }
 
+/* Waits are told by time; which was a thread's longest is not known, so that its table has no place for it. */
+static void waits(void **state)
+{
+	static const struct profile_waits locks[] = {
+		{.name = "demo/Stock", .identity = 0x1234, .kind = LOCK_MONITOR, .waits = 40, .time = 800000000,
+		 .longest = 71000000, .open = 1},
+	};
+	struct profile p = sample_profile(true);
+	const char *from;
+	char *all;
+
+	(void)state;
+	p.event = "lock";
+	p.weight_kind = WEIGHT_WAIT;
+	p.locks = locks;
+	p.lock_count = ARRAY_LEN(locks);
+	all = sample_write_text(&p, "hot", &(struct format_options){.flat = 2});
+	from = strstr(all, "    time      %");
+	assert_non_null(from);
+	assert_ptr_equal(strstr(from,
+		"    time      %     waits   longest  lock waited for\n"
+		"  800 ms  86.96%        40     71 ms  demo.Stock@1234 (monitor), 1 not over\n"
+		"\n"
+		"    time      %     waits  thread that waited\n"
+		"  610 ms  66.30%        61  main\n"
+		"  240 ms  26.09%        22  worker;1\n"
+		"         and 2 more threads\n"
+		"\n"), from);
+	free(all);
+	/* a recording's waits have no such tables: by time all the same */
+	p.recorded = true;
+	all = sample_write_text(&p, "hot", &(struct format_options){.flat = 2});
+	assert_non_null(strstr(all, "  self%      time   total%      time              method\n"));
+	assert_null(strstr(all, "lock waited for"));
+	free(all);
+}
+
+/* Calls that were idle weigh nothing: a stack that has no others is in no flame graph of their number either. */
+static void idle_calls(void **state)
+{
+	struct profile_stack stacks[] = {sample_stacks[0], sample_stacks[5]};
+	struct profile p = sample_profile(false);
+	char *all;
+
+	(void)state;
+	stacks[1].weight = 0;
+	p.stacks = stacks;
+	p.stack_count = ARRAY_LEN(stacks);
+	p.event = "io";
+	p.weight_kind = WEIGHT_IO;
+	all = sample_write_text(&p, "collapsed", &(struct format_options){.total = false});
+	assert_string_equal(all, "start_thread;demo/OrderService.run;java/util/HashMap.put 30\n");
+	free(all);
+	p.weight_kind = WEIGHT_WALL;
+	all = sample_write_text(&p, "collapsed", &(struct format_options){.total = false});
+	assert_non_null(strstr(all, "write"));
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +455,8 @@ int main(void)
 		cmocka_unit_test(names_are_printable),
 		cmocka_unit_test(no_samples),
 		cmocka_unit_test(io),
+		cmocka_unit_test(waits),
+		cmocka_unit_test(idle_calls),
 		cmocka_unit_test(no_samples_for_a_reason),
 		cmocka_unit_test(threads_are_not_miscounted),
 	};

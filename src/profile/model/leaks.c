@@ -6,6 +6,7 @@
 
 #include "common/base/hash.h"
 #include "common/base/square_root.h"
+#include "profile/model/askers.h"
 
 /* What is known of one place. */
 struct place {
@@ -20,55 +21,18 @@ struct finding {
 	struct map by_names; /* class, place and caller → place + 1 */
 };
 
-static bool starts_with(const char *name, const char *prefix)
-{
-	return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
-/* Frames of the JDK say how objects are kept, not who keeps them. */
-static bool is_of_jdk(const struct profile_frame *f)
-{
-	return !f->class_name || starts_with(f->class_name, "java/") || starts_with(f->class_name, "jdk/") ||
-	       starts_with(f->class_name, "sun/") || starts_with(f->class_name, "com/sun/");
-}
-
-/* Functions and methods by which the JVM and the JDK ask for native memory: the place is who called them. */
-static bool hands_on(const struct profile_frame *f)
-{
-	static const char *const functions[] = {
-		"os::malloc", "os::realloc", "AllocateHeap", "ReallocateHeap", "operator new", "operator new[]",
-		"CHeapObjBase::operator new", "AnyObj::operator new", "ResourceObj::operator new",
-		"Chunk::operator new", "ChunkPool::allocate", "ChunkPool::allocate_chunk", "Arena::grow",
-		"Arena::Amalloc", "Arena::Arealloc", "Arena::internal_amalloc", "resource_allocate_bytes",
-		"Unsafe_AllocateMemory", "Unsafe_AllocateMemory0", "Unsafe_ReallocateMemory0",
-	};
-	size_t i;
-
-	if (f->class_name)
-		return starts_with(f->class_name, "jdk/internal/misc/Unsafe") ||
-		       starts_with(f->class_name, "sun/misc/Unsafe") ||
-		       starts_with(f->class_name, "java/lang/invoke/");
-	for (i = 0; i < ARRAY_LEN(functions); i++)
-		if (strcmp(f->name, functions[i]) == 0)
-			return true;
-	return false;
-}
-
 /* Names of what stack S is about. False: it has not enough frames to say. */
 static bool names_of(const struct profile *p, const struct name_table *names, const struct profile_stack *s,
 		     struct leak *l)
 {
-	uint32_t depth = p->survivors && s->depth ? s->depth - 1 : s->depth, i; /* behind a stack is the class */
+	uint32_t depth = p->survivors && s->depth ? s->depth - 1 : s->depth, frame; /* behind a stack is the class */
 
 	if (!depth)
 		return false;
 	l->class = p->survivors ? names->of_frame[s->frames[depth]] : LEAK_NO_CLASS;
-	for (i = depth; !p->survivors && i > 1 && hands_on(&p->frames[s->frames[i - 1]]); i--)
-		;
-	l->place = names->of_frame[s->frames[i - 1]];
-	for (i = depth; i > 0 && is_of_jdk(&p->frames[s->frames[i - 1]]); i--)
-		;
-	l->caller = i ? names->of_frame[s->frames[i - 1]] : l->place;
+	frame = p->survivors ? s->frames[depth - 1] : asker_place(p, s, depth);
+	l->place = names->of_frame[frame];
+	l->caller = names->of_frame[asker_caller(p, s, depth, frame)];
 	return true;
 }
 

@@ -40,8 +40,14 @@ uint32_t read_aggregate_frame(struct read_aggregate *f, const uint32_t words[REA
 
 enum weight_kind read_aggregate_time(const char *family)
 {
+	static const char *const waits[] = {"lock", "nativelock", "monitor", "park", "wait", "sleep"};
+	size_t i;
+
 	if (strcmp(family, "io") == 0)
 		return WEIGHT_IO;
+	for (i = 0; i < ARRAY_LEN(waits); i++)
+		if (strcmp(family, waits[i]) == 0)
+			return WEIGHT_WAIT;
 	return strcmp(family, "cpu") == 0 || strcmp(family, "cputime") == 0 ? WEIGHT_CPU : WEIGHT_WALL;
 }
 

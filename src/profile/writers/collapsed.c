@@ -40,7 +40,8 @@ void format_collapsed(const struct profile *p, const struct format_options *opti
 		if (!sorted_is_new(&s, i))
 			continue; /* the line of the item before holds this one */
 		r = sorted_range(&s, i, sorted_depth(&s, i));
-		if (r.self_samples || r.self_weight)
+		/* where no call of it weighs anything, all were idle: no work of the program's */
+		if (r.self_weight || (r.self_samples && p->weight_kind != WEIGHT_IO))
 			put_line(out, &s, &r, options);
 	}
 	sorted_free(&s);

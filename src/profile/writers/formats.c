@@ -129,7 +129,7 @@ void format_write(const struct format *f, const struct profile *const *profiles,
 	uint32_t i;
 
 	for (i = 0; whole && i < count; i++) {
-		bool turned = options->owners && profiles[i]->weight_kind == WEIGHT_WAIT;
+		bool turned = options->owners && profiles[i]->weight_kind == WEIGHT_WAIT && !profiles[i]->recorded;
 
 		whole = !turned || owners_apply(&owners[i], profiles[i]) == 0;
 		shown[i] = turned ? &owners[i].profile : profiles[i];

@@ -7,6 +7,7 @@
 
 #include "common/base/clean.h"
 #include "common/base/decimal.h"
+#include "profile/model/askers.h"
 #include "profile/model/frame_name.h"
 #include "profile/model/human.h"
 #include "profile/model/leaks.h"
@@ -187,6 +188,35 @@ static bool put_libraries(struct buffer *out, const struct profile *p)
 	return ok;
 }
 
+#define ASKERS 10
+
+/* For whom it was. False: no memory. */
+static bool put_askers(struct buffer *out, const struct profile *p, const struct format_options *options)
+{
+	uint32_t limit = options->flat ? options->flat : ASKERS, i;
+	struct askers a;
+	bool ok = askers_find(&a, p, format_style(STYLE_TEXT, options)) == 0;
+
+	if (ok && a.count)
+		buffer_puts(out, "   bytes      %   samples  asked for by\n");
+	for (i = 0; ok && i < MIN(a.count, limit); i++) {
+		const struct asker *row = &a.rows[i];
+
+		human_right(out, human_bytes(row->weight).text, 8);
+		buffer_printf(out, " %6s%% %9s  %s", decimal(percent_of(row->weight, p->weight_stored), 2).text,
+			      human_count(row->samples).text, name_text(&a.names, row->place));
+		if (row->caller != row->place)
+			buffer_printf(out, " for %s", name_text(&a.names, row->caller));
+		buffer_putc(out, '\n');
+	}
+	if (ok && a.count > limit)
+		buffer_printf(out, "         and %s more places\n", human_count(a.count - limit).text);
+	if (ok && a.count)
+		buffer_putc(out, '\n');
+	askers_free(&a);
+	return ok;
+}
+
 static void put_title(struct buffer *out, const struct profile *p, const struct paint *c)
 {
 	buffer_colour(out, c->bold);
@@ -247,13 +277,13 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 	put_title(out, p, &c);
 	if (methods_build(&m, p, style, is_by_weight(p, options)))
 		out->failed = out->failed ? out->failed : ENOMEM;
-	else if (p->stored && p->weight_kind == WEIGHT_WAIT)
+	else if (p->stored && p->weight_kind == WEIGHT_WAIT && !p->recorded)
 		waits_tables(out, p, options);
 	else if (p->stored && p->io_count)
 		io_tables(out, p, options);
 	else if (p->stored)
 		put_table(out, &m, p, options, &c);
-	if (!out->failed && p->stored && libraries_matter(p) && !put_libraries(out, p))
+	if (!out->failed && p->stored && libraries_matter(p) && !(put_askers(out, p, options) && put_libraries(out, p)))
 		out->failed = ENOMEM;
 	if (!out->failed && format_by_thread(p, options) &&
 	    thread_table(out, p, &m.names, is_by_weight(p, options), options->flat ? options->flat : HOT_THREADS))

@@ -2,30 +2,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/square_root.h"
-
-static bool is_of_jdk(const struct profile_frame *f)
-{
-	static const char *const packages[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
-	size_t i;
-
-	for (i = 0; f->class_name && i < ARRAY_LEN(packages); i++)
-		if (strncmp(f->class_name, packages[i], strlen(packages[i])) == 0)
-			return true;
-	return !f->class_name;
-}
+#include "profile/model/askers.h"
 
 /* The innermost frame that is the program's own; else the innermost one. S's last frame says what it was about. */
 static uint32_t place_of(const struct profile *p, const struct profile_stack *s)
 {
-	uint32_t i;
+	uint32_t depth = s->depth > 1 ? s->depth - 1 : 0;
 
-	for (i = s->depth > 1 ? s->depth - 1 : 0; i > 0; i--)
-		if (!is_of_jdk(&p->frames[s->frames[i - 1]]))
-			return s->frames[i - 1];
-	return s->frames[s->depth > 1 ? s->depth - 2 : 0];
+	return asker_caller(p, s, depth, s->frames[s->depth > 1 ? depth - 1 : 0]);
 }
 
 static int heaviest_first(const void *a, const void *b)

@@ -377,7 +377,7 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	json_put_objects(&w, "threads", p->thread_count, put_thread, p);
 	if (p->per_trace_context)
 		json_put_objects(&w, "contexts", p->trace_context_count, put_context, p);
-	if (p->weight_kind == WEIGHT_WAIT) {
+	if (p->weight_kind == WEIGHT_WAIT && !p->recorded) {
 		json_put_objects(&w, "locks", p->lock_count, put_lock, p);
 		json_put_objects(&w, "owners", p->owner_count, put_owner, p);
 	}
@@ -387,7 +387,7 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	}
 	if (!result)
 		result = quote(&q, p, style);
-	if (!result && p->weight_kind == WEIGHT_WAIT)
+	if (!result && p->weight_kind == WEIGHT_WAIT && !p->recorded)
 		put_holders(&w, p, &q);
 	json_array(&w, "stacks");
 	for (i = 0; !result && i < p->stack_count; i++)

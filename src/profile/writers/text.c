@@ -156,7 +156,7 @@ static void write_text(const struct profile *p, const struct format_options *opt
 	int result = 0;
 
 	text_header(out, p);
-	if (p->stored && p->weight_kind == WEIGHT_WAIT)
+	if (p->stored && p->weight_kind == WEIGHT_WAIT && !p->recorded)
 		waits_tables(out, p, options);
 	if (p->stored && p->io_count)
 		io_tables(out, p, options);

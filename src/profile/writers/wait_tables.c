@@ -16,20 +16,26 @@
 
 struct line {
 	char name[160];
-	uint64_t waits, time, longest; /* longest 0 = not known */
+	uint64_t waits, time, longest;
 	uint64_t open;
 };
 
-static void put_head(struct buffer *out, const char *what)
+static void put_head(struct buffer *out, const char *longest, const char *what)
 {
-	buffer_printf(out, "    time      %%     waits   longest  %s\n", what);
+	buffer_printf(out, "    time      %%     waits%s  %s\n", longest, what);
 }
 
-static void put_line(struct buffer *out, const struct profile *p, const struct line *l)
+#define LONGEST "   longest"
+#define NO_LONGEST "" /* which threads have none of */
+
+static void put_line(struct buffer *out, const struct profile *p, const struct line *l, bool longest)
 {
-	buffer_printf(out, "%8s %6s%% %9s %9s  ", human_time(l->time).text,
-		      decimal(percent_of(l->time, p->weight_stored), 2).text,
-		      human_count(l->waits).text, l->longest ? human_time(l->longest).text : "");
+	human_right(out, human_time(l->time).text, 8);
+	buffer_printf(out, " %6s%% %9s", decimal(percent_of(l->time, p->weight_stored), 2).text,
+		      human_count(l->waits).text);
+	if (longest)
+		human_right(out, human_time(l->longest).text, 10);
+	buffer_puts(out, "  ");
 	clean_name(out, l->name);
 	if (l->open)
 		buffer_printf(out, ", %s not over", human_count(l->open).text);
@@ -64,13 +70,13 @@ static void put_locks(struct buffer *out, const struct profile *p, uint32_t limi
 {
 	uint32_t i;
 
-	put_head(out, "lock waited for");
+	put_head(out, LONGEST, "lock waited for");
 	for (i = 0; i < MIN(p->lock_count, limit); i++) {
 		const struct profile_waits *w = &p->locks[i];
 		struct line l = {.waits = w->waits, .time = w->time, .longest = w->longest, .open = w->open};
 
 		name_lock(w, l.name, sizeof(l.name));
-		put_line(out, p, &l);
+		put_line(out, p, &l, true);
 	}
 	put_rest(out, p->lock_count, limit, "locks");
 }
@@ -81,13 +87,13 @@ static void put_owners(struct buffer *out, const struct profile *p, uint32_t lim
 
 	if (!p->owner_count)
 		return;
-	put_head(out, "held by, when the wait began");
+	put_head(out, LONGEST, "held by, when the wait began");
 	for (i = 0; i < MIN(p->owner_count, limit); i++) {
 		const struct profile_waits *w = &p->owners[i];
 		struct line l = {.waits = w->waits, .time = w->time, .longest = w->longest, .open = w->open};
 
 		snprintf(l.name, sizeof(l.name), "%s", *w->name ? w->name : "(others)");
-		put_line(out, p, &l);
+		put_line(out, p, &l, true);
 	}
 	put_rest(out, p->owner_count, limit, "owners");
 }
@@ -112,12 +118,12 @@ static void put_waiters(struct buffer *out, const struct profile *p, uint32_t li
 	for (i = 0; i < p->thread_count; i++)
 		order[i] = &p->threads[i];
 	qsort(order, p->thread_count, sizeof(*order), by_weight);
-	put_head(out, "thread that waited");
+	put_head(out, NO_LONGEST, "thread that waited");
 	for (i = 0; i < MIN(p->thread_count, limit); i++) {
 		struct line l = {.waits = order[i]->samples, .time = order[i]->weight};
 
 		snprintf(l.name, sizeof(l.name), "%s", order[i]->name);
-		put_line(out, p, &l);
+		put_line(out, p, &l, false);
 	}
 	put_rest(out, p->thread_count, limit, "threads");
 	free(order);

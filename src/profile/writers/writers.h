@@ -23,12 +23,13 @@ void format_pages(const struct profile *const *profiles, uint32_t count,
 		  const struct format_options *options, struct buffer *out);
 
 /*
- * Whether P is told by weight: where that was asked for, where samples stand for very unlike numbers of bytes, and
- * where some weigh nothing, as those of calls that wait for work.
+ * Whether P is told by weight: where that was asked for, where samples stand for very unlike numbers of bytes or are
+ * waits of very unlike lengths, and where some weigh nothing, as those of calls that wait for work.
  */
 static inline bool is_by_weight(const struct profile *p, const struct format_options *options)
 {
-	return options->total || p->weight_kind == WEIGHT_BYTES || p->weight_kind == WEIGHT_IO;
+	return options->total || p->weight_kind == WEIGHT_BYTES || p->weight_kind == WEIGHT_WAIT ||
+	       p->weight_kind == WEIGHT_IO;
 }
 
 /* What P's samples are to be called. */

@@ -191,6 +191,8 @@ static void merge_by_table(struct chunk_handlers *w, const struct event_counts *
 		if (family_wanted(families, ours ? "cpu" : s->family) ||
 		    (ours && family_named(families, s->family)) || (!*families && a->of_calls))
 			merge(w, a, ours ? "cpu" : s->family);
+		if (event_is_lock_of_ours(w, s) && family_wanted(families, "lock"))
+			merge(w, a, "lock");
 	}
 	if (source_of_row(a->event, &row) && source_row_wanted(families, row.family))
 		merge(w, a, row.family);

@@ -189,12 +189,20 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	return handler->counts == UINT32_MAX || handler->wall_counts == UINT32_MAX ? -ENOMEM : 0;
 }
 
+bool event_is_lock_of_ours(const struct chunk_handlers *w, const struct source *source)
+{
+	return (strcmp(source->family, "wait") == 0 || strcmp(source->family, "sleep") == 0) &&
+	       metadata_by_name(&w->metadata, "jstrobe.Counters") != METADATA_NONE;
+}
+
 /* Whether a wanted family has samples of SOURCE's event; those that the event's name itself asks for. */
 static bool is_wanted(const struct chunk_handlers *w, const struct source *source)
 {
 	const char *families = w->selection->families;
 
 	if (family_wanted(families, source->family) || family_named(families, source->event))
+		return true;
+	if (event_is_lock_of_ours(w, source) && family_wanted(families, "lock"))
 		return true;
 	/* what was asked for as it was recorded */
 	if (!*families && strcmp(source->family, "io") == 0)

@@ -157,6 +157,8 @@ void event_handlers_free(struct chunk_handlers *w);
 /* Read the types of C, which must stay, and its constants. 0, -EBADMSG (nothing can be read), -ENOMEM. */
 int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c);
 /* Mark the chunk's states and threads by what the selection says of them. 0 or -ENOMEM. */
+/* SOURCE's event is a wait that the event `lock` of our own recordings has, too. */
+bool event_is_lock_of_ours(const struct chunk_handlers *w, const struct source *source);
 int event_handlers_mark_states(struct chunk_handlers *w);
 int event_handlers_mark_threads(struct chunk_handlers *w);
 /* Take one event of the chunk. */
