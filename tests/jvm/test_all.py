@@ -50,6 +50,31 @@ def test_outputs(jdk17, tmp_path):
     assert {"jdk.ExecutionSample", "profiler.WallClockSample"} <= set(types), sorted(types)
 
 
+def test_recordings_are_read_unasked(jdk):
+    """What was recorded is shown, with peers; what a server waits for its client weighs nothing, a client's wait does."""
+    path, made = result_file(".jfr"), result_file()
+    with Program(jdk, "Io", "/tmp", 1, "idle") as program:
+        done = jstrobe("start", "--all", "--io", "0", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        port = program.play()["port"]
+        time.sleep(2)
+        assert jstrobe("stop", program.pid).returncode == 0
+        assert program.alive()
+    done = jstrobe("convert", path, made)
+    assert done.returncode == 0, done.stderr
+    found = by_event(made)
+    assert {"cpu", "wall", "io"} <= set(found), sorted(found)
+    peers = {}
+    for s in found["io"]["stacks"]:
+        if s["frames"][-1].startswith("127.0.0.1"):
+            peers.setdefault(s["frames"][-1], set()).add(s["weight"] > 0)
+    # of the client its connect and its read; of the server a read alone
+    assert peers == {f"127.0.0.1:{port}": {True}, f"127.0.0.1 (client of :{port})": {False}}, peers
+    done = jstrobe("convert", "-e", "io", "-o", "collapsed", path)
+    assert done.returncode == 0 and f"127.0.0.1:{port} " in done.stdout, done.stdout
+    assert "client of" not in done.stdout, done.stdout
+
+
 def test_with_a_list(jdk17):
     """An event that is named stands in the place of CPU time."""
     path = result_file()

@@ -202,10 +202,31 @@ static void kinds_of_a_node(void **state)
 	free(page);
 }
 
+/* Where samples are of very unlike weights the page opens by weight, as the terminal's tables do. */
+static void opens_by_weight(void **state)
+{
+	static const enum weight_kind kinds[] = {WEIGHT_CPU, WEIGHT_WALL, WEIGHT_WAIT, WEIGHT_IO, WEIGHT_COUNT,
+						 WEIGHT_BYTES};
+	struct profile p = sample_profile(true);
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		bool by_weight = kinds[i] == WEIGHT_WAIT || kinds[i] == WEIGHT_IO || kinds[i] == WEIGHT_BYTES;
+		char *page;
+
+		p.weight_kind = kinds[i];
+		page = sample_write_text(&p, "flamegraph", &(struct format_options){.total = false});
+		assert_int_equal(strstr(page, "\"byWeight\":true") != NULL, by_weight);
+		assert_int_equal(strstr(page, "\"byWeight\":false") != NULL, !by_weight);
+		free(page);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_cannot_end_the_script),
+		cmocka_unit_test(opens_by_weight), cmocka_unit_test(names_cannot_end_the_script),
 		cmocka_unit_test(tree_can_be_read_back),
 		cmocka_unit_test(deep_stacks),
 		cmocka_unit_test(kinds_of_a_node),
