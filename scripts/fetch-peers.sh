@@ -54,3 +54,8 @@ for part in org.openjdk.jmc:flightrecorder:9.1.1 org.openjdk.jmc:common:9.1.1 or
 	org.lz4:lz4-java:1.8.0; do
 	fetch $part || echo "$part: cannot be fetched; JDK Mission Control's parser reads no recording"
 done
+# JMH, whose profiler `async` the tests run with our library.
+for part in org.openjdk.jmh:jmh-core:1.37 org.openjdk.jmh:jmh-generator-annprocess:1.37 net.sf.jopt-simple:jopt-simple:5.0.4 \
+	org.apache.commons:commons-math3:3.6.1; do
+	fetch $part || echo "$part: cannot be fetched; JMH was not tried with our library"
+done

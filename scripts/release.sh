@@ -1,7 +1,9 @@
 #!/bin/sh
 # release.sh O VERSION ARCH - the archives of a release, in O/release.
 #
-# Called by `make release` with the compiler's flags in CFLAGS. It builds anew in O/release/build. The same sources, compiler and libraries give the same
+# Called by `make release` with the compiler's flags in CFLAGS. It builds anew in O/release/build. `make release
+# JAR_LIBRARIES=FOLDER` puts libraries of other CPUs into jstrobe.jar: their releases leave them in O/release/libraries,
+# as linux-arm64/libjstrobe.so. The same sources, compiler and libraries give the same
 # bytes: names sorted, one owner, every time that of the last commit (or SOURCE_DATE_EPOCH).
 set -e
 out=$1/release version=$2 arch=$3
@@ -14,7 +16,12 @@ export LC_ALL=C
 name=jstrobe-$version-linux-$short
 rm -rf "${out:?}/tree" "$out/deb"
 mkdir -p "$out/tree/$name"
+rm -f "$out/build/lib/jstrobe.jar" # it may have had other libraries
 make -s --no-print-directory O="$out/build" CFLAGS="$CFLAGS" PREFIX="$(realpath "$out")/tree/$name" DESTDIR= install >/dev/null
+cp "$out/build/lib/jstrobe.jar" "$out/jstrobe-$version.jar"
+rm -rf "$out/libraries"
+mkdir -p "$out/libraries/linux-$short"
+cp "$out/build/lib/libjstrobe.so" "$out/libraries/linux-$short/"
 cp README.md LICENSE CHANGELOG.md "$out/tree/$name/"
 cp -r docs "$out/tree/$name/docs"
 
@@ -57,4 +64,4 @@ else
 	echo "release: no dpkg-deb here, so no Debian package"
 fi
 rm -rf "${out:?}/tree" "$out/deb"
-(cd "$out" && sha256sum ./*.tar.gz ./*.deb 2>/dev/null > SHA256SUMS; cat SHA256SUMS)
+(cd "$out" && sha256sum ./*.tar.gz ./*.jar ./*.deb 2>/dev/null > SHA256SUMS; cat SHA256SUMS)

@@ -1,8 +1,9 @@
-"""`make release` twice, into two folders: the same bytes, and they work where they are unpacked."""
+"""`make release` twice, into two folders: the same bytes, jstrobe.jar with other CPUs' libraries, and they work where they are unpacked."""
 import filecmp
 import os
 import subprocess
 import tarfile
+import zipfile
 
 import jvm
 import pytest
@@ -13,11 +14,15 @@ pytestmark = pytest.mark.skipif(not jvm.SOAK, reason="runs only with full counts
 
 def test_release_twice(jdk17, tmp_path):
     folders = []
+    others = tmp_path / "others"
+    (others / "linux-arm64").mkdir(parents=True)
+    (others / "linux-arm64" / "libjstrobe.so").write_bytes(b"another CPU's")
     for number in (1, 2):
         out = tmp_path / f"build{number}"
-        subprocess.run(["make", "-s", "-C", jvm.ROOT, f"O={out}", "release"], check=True, capture_output=True)
+        subprocess.run(["make", "-s", "-C", jvm.ROOT, f"O={out}", f"JAR_LIBRARIES={others}", "release"],
+                       check=True, capture_output=True)
         folders.append(out / "release")
-    names = sorted(f for f in os.listdir(folders[0]) if f != "build")
+    names = sorted(f for f in os.listdir(folders[0]) if f not in ("build", "libraries"))
     assert [n for n in names if n.endswith("-x64.tar.gz")] and [n for n in names if n.endswith("-debug.tar.gz")]
     same, different, missing = filecmp.cmpfiles(*folders, names, shallow=False)
     assert not different and not missing, (different, missing)
@@ -26,6 +31,13 @@ def test_release_twice(jdk17, tmp_path):
         assert {m.uid for m in tar} == {0} and not any(m.mode & 0o022 for m in tar if not m.issym())
         tar.extractall(tmp_path)
     top = tmp_path / archive.removesuffix(".tar.gz")
+    jar = next(n for n in names if n.endswith(".jar"))
+    assert (top / "lib" / "jstrobe.jar").read_bytes() == (folders[0] / jar).read_bytes()
+    library = folders[0] / "libraries" / "linux-x64" / "libjstrobe.so"
+    with zipfile.ZipFile(folders[0] / jar) as inside:
+        assert inside.read("jstrobe/linux-arm64/libjstrobe.so") == b"another CPU's"
+        assert inside.read("jstrobe/linux-x64/libjstrobe.so") == library.read_bytes()
+    assert jar in (folders[0] / "SHA256SUMS").read_text()
     with Program(jdk17, "KnownShares") as program:
         done = subprocess.run([top / "bin" / "jstrobe", "record", "-d", "0.5", str(program.pid)],
                               capture_output=True, text=True)
