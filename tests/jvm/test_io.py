@@ -333,6 +333,16 @@ def test_recordings_say_the_same(jdk, tmp_path, interval, say):
                                                                           f"127.0.0.1 (client of :{port})")]
         assert len(mine) > 4
         assert {leaf: theirs.get(leaf) for leaf in mine} == {leaf: ours[leaf] for leaf in mine}, key
+    # the tables too, with calls and bytes, and how sure they are
+    def tables(profile):
+        return {(line["target"], line["operation"], line["kind"]): {k: v for k, v in line.items() if not isinstance(v, str)}
+                for line in profile["io"] if line["target"] in mine}
+    assert tables(read).keys() == tables(own.json).keys()
+    for key, line in tables(own.json).items():
+        again = tables(read)[key]
+        for name, value in line.items():
+            near = pytest.approx(value, abs=1, rel=1e-5) if name.endswith(("_error", "_error_ns")) else value
+            assert again[name] == near, (key, name, again, line)
     idle = sums(lines(own, target=f"127.0.0.1 (client of :{port})", operation="read"))["idle_ns"]
     # of the server's reads of its client's requests the program has waited for none
     weighs = sum(line["time_ns"] for line in lines(own, target=f"127.0.0.1 (client of :{port})"))

@@ -13,6 +13,7 @@
 
 #include "made_jfr.h"
 #include "profile/readers/context_filter.h"
+#include "profile/readers/io_lines.h"
 #include "profile/readers/jfr/jfr_reader.h"
 #include "profile/readers/jfr/metadata.h"
 #include "profile/readers/jfr/recording_info.h"
@@ -358,6 +359,52 @@ static void sums_beyond_64_bits_are_refused(void **state)
 	stack_counts_end(&t);
 }
 
+/* Calls are summed up by what they were about; of short ones with standard errors, of any size a file may say. */
+static void lines_of_calls(void **state)
+{
+	struct strings texts = {0};
+	struct io_lines lines = {.interval = 0}, all = {.interval = 0};
+	uint32_t file = strings_add(&texts, "/data/a", 7);
+	struct profile p = {.io_count = 0};
+	struct io_line *line = io_lines_of(&lines, 7, IO_READ, IO_KIND_FILE);
+	int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) /* 1 of 100 calls of 10 us and 50 bytes, four times */
+		io_lines_add(&lines, line, &(struct io_call){.weight = 1000000, .bytes = 50, .duration = 10000,
+							     .estimated = true});
+	io_lines_add(&lines, line, &(struct io_call){.weight = 3000000, .bytes = 8, .duration = 3000000});
+	io_lines_add(&lines, line, &(struct io_call){.weight = 7000000, .duration = 7000000, .open = true});
+	line = io_lines_of(&lines, 7, IO_READ, IO_KIND_SOCKET);
+	io_lines_add(&lines, line, &(struct io_call){.idle = 9000000, .bytes = 1, .duration = 9000000});
+	line = io_lines_of(&lines, 8, IO_READ, IO_KIND_PIPE);
+	io_lines_add(&lines, line, &(struct io_call){.weight = INT64_MAX, .bytes = INT64_MAX, .estimated = true});
+	io_lines_add(&lines, line, &(struct io_call){.weight = INT64_MAX, .bytes = INT64_MAX, .estimated = true});
+	assert_int_equal(lines.items.count, 3);
+	assert_int_equal(lines.interval, 1000000);
+	for (i = 0; i < 3; i++)
+		assert_true(io_lines_join(&all, &lines, &lines.items.items[i], i < 2 ? file : 0));
+	assert_true(io_lines_view(&all, &texts, &p));
+	assert_int_equal(p.io_count, 3);
+	assert_string_equal(p.io[0].target, io_kind_names[IO_KIND_PIPE].others);
+	assert_true(p.io[0].bytes == UINT64_MAX && p.io[0].bytes_error == UINT64_MAX);
+	assert_string_equal(p.io[1].target, "/data/a");
+	assert_int_equal(p.io[1].calls, 401);
+	assert_int_equal(p.io[1].bytes, 20008);
+	assert_int_equal(p.io[1].time, 14000000);
+	assert_int_equal(p.io[1].longest, 7000000);
+	assert_int_equal(p.io[1].time_error, 2000000);
+	assert_int_equal(p.io[1].calls_error, 200);
+	assert_int_equal(p.io[1].bytes_error, 10000);
+	assert_true(p.io[2].calls == 1 && p.io[2].idle == 9000000 && !p.io[2].time && !p.io[2].calls_error);
+	free((void *)(uintptr_t)p.io);
+	io_lines_clear(&lines);
+	assert_int_equal(lines.items.count, 0);
+	io_lines_free(&lines);
+	io_lines_free(&all);
+	strings_free(&texts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +420,7 @@ int main(void)
 		cmocka_unit_test(context_filters),
 		cmocka_unit_test(what_is_too_much_is_refused),
 		cmocka_unit_test(sums_beyond_64_bits_are_refused),
+		cmocka_unit_test(lines_of_calls),
 	};
 
 	return cmocka_run_group_tests_name("convert/parts", tests, NULL, NULL);

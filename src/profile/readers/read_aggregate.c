@@ -227,6 +227,7 @@ void read_aggregate_free(struct read_aggregate *f)
 		free(f->families.items[i].name);
 		free(f->families.items[i].stack_counts.items);
 		free(f->families.items[i].threads.items);
+		io_lines_free(&f->families.items[i].calls);
 	}
 	free(f->families.items);
 	strings_free(&f->strings);
@@ -340,6 +341,8 @@ void read_aggregate_profile_free(struct profile *p)
 	free((void *)(uintptr_t)p->frames);
 	free((void *)(uintptr_t)p->stacks);
 	free((void *)(uintptr_t)p->threads);
+	free((void *)(uintptr_t)p->io);
+	p->io = NULL;
 	p->frames = NULL;
 	p->stacks = NULL;
 	p->threads = NULL;

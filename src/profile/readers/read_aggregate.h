@@ -9,6 +9,7 @@
 #include "common/base/vector.h"
 #include "profile/model/profile.h"
 #include "profile/readers/input.h"
+#include "profile/readers/io_lines.h"
 #include "profile/readers/lists.h"
 
 #define READ_NO_THREAD UINT32_MAX
@@ -51,6 +52,7 @@ struct read_aggregate_family {
 	struct map index[THREAD_STATES]; /* of others, by state: stack and thread → count + 1 */
 	VECTOR(struct read_aggregate_thread_count) threads;
 	struct map thread_index;
+	struct io_lines calls; /* of the family io; targets: texts of the aggregate */
 	uint64_t samples, weight, parts, outside;
 	uint64_t truncated; /* samples whose stack says that it is not whole */
 	uint64_t no_stack;  /* samples without a stack, or with one that the file does not have */

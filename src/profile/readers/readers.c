@@ -229,10 +229,14 @@ static bool count_ends(struct profile *p)
 /* As the settings say, 0: they do not. Weights divided by samples tell something else. */
 static uint64_t known_interval(const struct conversion *c, const struct profile *p)
 {
+	const struct recording_info_counts *n = counts_of(c, p->event);
+
 	if (strcmp(p->event, "wall") == 0)
 		return c->info.wall_interval;
 	if (strcmp(p->event, "cpu") == 0)
 		return c->info.interval ? c->info.interval : c->info.period;
+	if (strcmp(p->event, "io") == 0)
+		return n ? n->interval : 0;
 	return 0;
 }
 
@@ -269,6 +273,8 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 		if (!p->told)
 			return no_memory(c, err);
 	}
+	if (f->calls.items.count && !io_lines_view(&f->calls, &c->aggregate.strings, p))
+		return no_memory(c, err);
 	return count_ends(p) ? 0 : no_memory(c, err);
 }
 

@@ -383,7 +383,7 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	}
 	if (p->weight_kind == WEIGHT_IO && (p->io_count || !p->recorded)) {
 		json_put_objects(&w, "io", p->io_count, put_io, p);
-		json_put_objects(&w, "io_counted", IO_OPERATIONS, put_io_counted, p);
+		json_put_objects(&w, "io_counted", p->recorded ? 0 : IO_OPERATIONS, put_io_counted, p);
 	}
 	if (!result)
 		result = quote(&q, p, style);

@@ -200,6 +200,27 @@ static void merge_by_table(struct chunk_handlers *w, const struct event_counts *
 		merge(w, a, a->event);
 }
 
+/* Calls that are wanted as such, by what they were about. */
+static void merge_calls(struct chunk_handlers *w)
+{
+	bool wanted = !*w->selection->families || family_wanted(w->selection->families, "io");
+	uint32_t family, target;
+	size_t i;
+
+	if (!wanted || !w->calls.items.count)
+		return;
+	family = read_aggregate_family(w->aggregate, "io", WEIGHT_IO, NULL);
+	for (i = 0; family != UINT32_MAX && i < w->calls.items.count && !w->aggregate->no_memory; i++) {
+		const struct io_line *line = &w->calls.items.items[i];
+		const struct pool *pool = &w->pools.of_type[w->call_targets];
+
+		target = line->target == STACK_COUNT_NONE ? 0 :
+			 names_text(&w->names, w->call_targets, pool->constants.items[line->target].key);
+		w->aggregate->no_memory |= !io_lines_join(&w->aggregate->families.items[family].calls, &w->calls,
+							  line, target);
+	}
+}
+
 void event_handlers_aggregate(struct chunk_handlers *w)
 {
 	size_t i;
@@ -216,5 +237,7 @@ void event_handlers_aggregate(struct chunk_handlers *w)
 		else if (!a->name && !a->family)
 			merge_by_table(w, a);
 	}
+	if (!w->aggregate->no_memory)
+		merge_calls(w);
 	event_handlers_aggregate_timings(w);
 }

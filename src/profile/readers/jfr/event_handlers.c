@@ -34,7 +34,7 @@ static const struct rule rules[] = {
 	{"jstrobe.NativeUnmap", HANDLE_FREED,
 	 {{"startTime", SLOT_TIME}, {"address", SLOT_A}, {"size", SLOT_WEIGHT}}},
 	{"jstrobe.IOWeight", HANDLE_IO_WEIGHT, {{"startTime", SLOT_TIME}, {"weight", SLOT_WEIGHT}, {"target", SLOT_A},
-	  {"estimated", SLOT_B}}},
+	  {"estimated", SLOT_B}, {"idle", SLOT_C}, {"open", SLOT_D}}},
 	{"jdk.MethodTiming", HANDLE_TIMING,
 	 {{"method", SLOT_OBJECT}, {"invocations", SLOT_A}, {"average", SLOT_WEIGHT}}},
 };
@@ -43,6 +43,12 @@ static const struct wanted sample_fields[] = {
 	{"startTime", SLOT_TIME}, {"stackTrace", SLOT_STACK}, {"sampledThread", SLOT_THREAD},
 	{"eventThread", SLOT_THREAD}, {"state", SLOT_STATE}, {"samples", SLOT_SAMPLES},
 	{"timeSpan", SLOT_SPAN}, {"failed", SLOT_FAILED}, {"event", SLOT_A},
+};
+
+/* Besides, of calls that read, write and the like. */
+static const struct wanted call_fields[] = {
+	{"bytesRead", SLOT_SIZE}, {"bytesWritten", SLOT_SIZE}, {"bytes", SLOT_SIZE}, {"operation", SLOT_A},
+	{"kind", SLOT_B},
 };
 
 static const struct metadata_field *field_of(const struct metadata *m, uint32_t type, const char *name)
@@ -124,14 +130,28 @@ static enum left_role left_role_of(const struct chunk_handlers *w, const char *e
  */
 static const struct metadata_field *add_call(struct chunk_handlers *w, struct event_handler *handler)
 {
+	static const struct {
+		const char *event;
+		uint8_t operation, kind;
+	} calls[] = {
+		{"jdk.FileRead", IO_READ, IO_KIND_FILE}, {"jdk.FileWrite", IO_WRITE, IO_KIND_FILE},
+		{"jdk.FileForce", IO_SYNC, IO_KIND_FILE}, {"jdk.SocketRead", IO_READ, IO_KIND_SOCKET},
+		{"jdk.SocketWrite", IO_WRITE, IO_KIND_SOCKET}, {"profiler.IO", IO_OPERATIONS, IO_KIND_OTHER},
+	};
 	uint32_t says = metadata_by_name(&w->metadata, "jstrobe.IOWeight");
 	const struct metadata_field *target = says == METADATA_NONE ? NULL : field_of(&w->metadata, says, "target");
 	const struct metadata_field *weight = says == METADATA_NONE ? NULL : field_of(&w->metadata, says, "weight");
+	size_t i;
 
 	if (!target || !target->pooled || target->array || !weight || weight->pooled || weight->array)
 		return NULL;
 	handler->of_call = true;
-	handler->object_type = target->type;
+	handler->object_type = w->call_targets = target->type;
+	for (i = 0; i < ARRAY_LEN(calls); i++)
+		if (strcmp(handler->event, calls[i].event) == 0) {
+			handler->operation = calls[i].operation;
+			handler->io_kind = calls[i].kind;
+		}
 	return weight;
 }
 
@@ -148,8 +168,9 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	bool is_size = size && weight && size != weight && !size->pooled && !size->array;
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
 	enum left_role left = left_role_of(w, event);
-	struct wanted wanted[ARRAY_LEN(sample_fields) + 4];
-	size_t count = ARRAY_LEN(sample_fields);
+	bool io = source->family && strcmp(source->family, "io") == 0;
+	struct wanted wanted[ARRAY_LEN(sample_fields) + ARRAY_LEN(call_fields) + 4];
+	size_t count = ARRAY_LEN(sample_fields), i;
 	struct event_handler *handler;
 
 	memcpy(wanted, sample_fields, sizeof(sample_fields));
@@ -159,6 +180,8 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 		wanted[count++] = (struct wanted){"allocationSize", SLOT_SIZE};
 	if (object && object->pooled && !object->array)
 		wanted[count++] = (struct wanted){source->object, SLOT_OBJECT};
+	for (i = 0; io && i < ARRAY_LEN(call_fields); i++)
+		wanted[count++] = call_fields[i];
 	if (left != LEFT_NONE)
 		wanted[count++] = (struct wanted){"address", SLOT_A};
 	handler = add_handler(w, type, execution ? HANDLE_EXECUTION :
@@ -177,7 +200,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	handler->has_size = is_size;
 	handler->left = left;
 	handler->outside = size && size == weight && strcmp(event, "jdk.ObjectAllocationOutsideTLAB") == 0;
-	if (source->family && strcmp(source->family, "io") == 0)
+	if (io)
 		said = add_call(w, handler);
 	handler->has_object = handler->object_type != METADATA_NONE;
 	if (handler->has_object)
@@ -389,6 +412,7 @@ int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 	w->trace_context.wanted = false;
 	w->object.weight = 0;
 	w->call.there = false;
+	io_lines_clear(&w->calls);
 	w->unweighed.count = w->unweighed_wall.count = w->timings.count = 0;
 	if (!c->metadata || !chunk_event(c, c->metadata, &e))
 		return -EBADMSG;
@@ -424,6 +448,7 @@ void event_handlers_free(struct chunk_handlers *w)
 	free(w->unweighed.items);
 	free(w->unweighed_wall.items);
 	free(w->timings.items);
+	io_lines_free(&w->calls);
 	free(w->states);
 	free(w->threads);
 	map_free(&w->by_any_type);

@@ -5,6 +5,7 @@
 #define JSTROBE_READERS_JFR_EVENT_HANDLERS_H
 
 #include "profile/readers/context_filter.h"
+#include "profile/readers/io_lines.h"
 #include "profile/readers/jfr/chunk_names.h"
 #include "profile/readers/jfr/event_sources.h"
 #include "profile/readers/jfr/left_blocks.h"
@@ -57,6 +58,7 @@ struct event_handler {
 	bool outside;       /* its weight is the size of an object outside TLABs */
 	enum left_role { LEFT_NONE, LEFT_BLOCK, LEFT_MAPPING } left; /* native memory that is freed some time */
 	bool of_call;       /* what it stands for, and its object, are in the jstrobe.IOWeight before it */
+	uint8_t operation, io_kind; /* of the call; IO_OPERATIONS: the event says both */
 	uint32_t object_type;
 	enum metadata_unit unit; /* HANDLE_TIMING: of the average */
 	uint64_t slots[SLOTS];
@@ -127,9 +129,12 @@ struct chunk_handlers {
 		uint64_t time, weight;
 	} object; /* what the last jstrobe.ObjectWeight said; weight 0: none */
 	struct {
-		bool there, estimated;
-		uint64_t time, weight, target; /* weight: ns */
+		bool there;
+		uint64_t time, target; /* target: a key */
+		struct io_call is;     /* but for its bytes and duration */
 	} call; /* what the last jstrobe.IOWeight said */
+	struct io_lines calls; /* of all: their targets are places in the pool of call_targets */
+	uint32_t call_targets; /* type */
 	struct {
 		uint32_t version, arguments;
 		int64_t pid;
@@ -156,9 +161,9 @@ int event_handlers_init(struct chunk_handlers *w, const struct selection *select
 void event_handlers_free(struct chunk_handlers *w);
 /* Read the types of C, which must stay, and its constants. 0, -EBADMSG (nothing can be read), -ENOMEM. */
 int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c);
-/* Mark the chunk's states and threads by what the selection says of them. 0 or -ENOMEM. */
 /* SOURCE's event is a wait that the event `lock` of our own recordings has, too. */
 bool event_is_lock_of_ours(const struct chunk_handlers *w, const struct source *source);
+/* Mark the chunk's states and threads by what the selection says of them. 0 or -ENOMEM. */
 int event_handlers_mark_states(struct chunk_handlers *w);
 int event_handlers_mark_threads(struct chunk_handlers *w);
 /* Take one event of the chunk. */

@@ -116,6 +116,54 @@ static void note_left(struct chunk_handlers *w, const struct event_handler *hand
 		mapping ? handler->slots[SLOT_WEIGHT] : 0, position, 0, handler->kind != HANDLE_FREED});
 }
 
+static uint32_t text_at(struct chunk_handlers *w, uint64_t slot)
+{
+	return slot ? names_string(&w->names, slot) : 0;
+}
+
+static const char *text(struct chunk_handlers *w, uint64_t slot)
+{
+	return strings_get(&w->aggregate->strings, text_at(w, slot));
+}
+
+static const char *operation_name(uint32_t n)
+{
+	return io_operation_names[n];
+}
+
+static const char *kind_name(uint32_t n)
+{
+	return io_kind_names[n].word;
+}
+
+/* The number of WORD among COUNT names; OTHERWISE: it is none of them. */
+static uint8_t number_of(const char *word, const char *(*name)(uint32_t n), uint8_t count, uint8_t otherwise)
+{
+	uint8_t n = 0;
+
+	while (n < count && strcmp(word, name(n)) != 0)
+		n++;
+	return n < count ? n : otherwise;
+}
+
+/* The call before goes into the sum of what it was about, a place in the pool. */
+static void take_call(struct chunk_handlers *w, const struct event_handler *handler, uint32_t target)
+{
+	uint8_t operation = handler->operation, kind = handler->io_kind;
+	struct io_line *line;
+
+	if (operation == IO_OPERATIONS) {
+		operation = number_of(text(w, handler->slots[SLOT_A]), operation_name, IO_OPERATIONS, IO_OPEN);
+		kind = number_of(text(w, handler->slots[SLOT_B]), kind_name, IO_KINDS, IO_KIND_OTHER);
+	}
+	line = io_lines_of(&w->calls, target, operation, kind);
+	w->aggregate->no_memory |= !line;
+	if (!line)
+		return;
+	w->call.is.bytes = (int64_t)handler->slots[SLOT_SIZE] < 0 ? 0 : handler->slots[SLOT_SIZE];
+	io_lines_add(&w->calls, line, &w->call.is);
+}
+
 static void take_sample(struct chunk_handlers *w, struct event_handler *handler, uint64_t position)
 {
 	const uint64_t *slots = handler->slots;
@@ -142,8 +190,10 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 		weight = left_blocks_weight(w->selection->left, position, weight);
 		samples = weight != 0;
 	}
-	if (handler->of_call)
-		weight = said ? w->call.weight : wide_scale(weight, NS_PER_S, 0, w->chunk->ticks_per_second);
+	if (handler->of_call) {
+		w->call.is.duration = wide_scale(weight, NS_PER_S, 0, w->chunk->ticks_per_second);
+		weight = said ? w->call.is.weight : w->call.is.duration;
+	}
 	w->call.there &= !handler->of_call;
 	all = samples;
 	if (w->selection->in_range)
@@ -168,8 +218,10 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 		if ((handler->has_size || handler->outside) && w->ours && item != STACK_COUNT_NONE)
 			add_objects(&a->t.items.items[item], weight,
 				    slots[handler->outside ? SLOT_WEIGHT : SLOT_SIZE]);
-		if (said && w->call.estimated && item != STACK_COUNT_NONE)
+		if (said && w->call.is.estimated && item != STACK_COUNT_NONE)
 			a->t.items.items[item].parts += weight;
+		if (said)
+			take_call(w, handler, object);
 	}
 	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
 		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){
@@ -234,16 +286,6 @@ static void take_weights(struct chunk_handlers *w, const struct event_handler *h
 }
 
 /* ---- what is no sample ---- */
-
-static uint32_t text_at(struct chunk_handlers *w, uint64_t slot)
-{
-	return slot ? names_string(&w->names, slot) : 0;
-}
-
-static const char *text(struct chunk_handlers *w, uint64_t slot)
-{
-	return strings_get(&w->aggregate->strings, text_at(w, slot));
-}
 
 /* What is said of the event whose name is at SLOT; NULL: nothing can be kept. */
 static struct recording_info_counts *counts_of(struct chunk_handlers *w, uint64_t slot)
@@ -434,9 +476,12 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 	case HANDLE_IO_WEIGHT:
 		w->call.there = true;
 		w->call.time = handler->slots[SLOT_TIME];
-		w->call.weight = (int64_t)handler->slots[SLOT_WEIGHT] < 0 ? 0 : handler->slots[SLOT_WEIGHT];
 		w->call.target = handler->slots[SLOT_A];
-		w->call.estimated = handler->slots[SLOT_B] != 0;
+		w->call.is = (struct io_call){
+			.weight = (int64_t)handler->slots[SLOT_WEIGHT] < 0 ? 0 : handler->slots[SLOT_WEIGHT],
+			.idle = (int64_t)handler->slots[SLOT_C] < 0 ? 0 : handler->slots[SLOT_C],
+			.estimated = handler->slots[SLOT_B] != 0, .open = handler->slots[SLOT_D] != 0,
+		};
 		break;
 	case HANDLE_JDK_LOST:
 		w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];

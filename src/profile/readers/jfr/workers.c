@@ -66,8 +66,8 @@ static void copy_stacks(struct read_aggregate *to, const struct read_aggregate *
 	free(list);
 }
 
-static void copy_family(struct read_aggregate *to, const struct read_aggregate_family *from, const uint32_t *stacks,
-			const uint32_t *threads)
+static void copy_family(struct read_aggregate *to, const struct read_aggregate *source,
+			const struct read_aggregate_family *from, const uint32_t *stacks, const uint32_t *threads)
 {
 	uint32_t number = read_aggregate_family(to, from->name, from->weight_kind, from->unit);
 	struct read_aggregate_family *family;
@@ -90,6 +90,12 @@ static void copy_family(struct read_aggregate *to, const struct read_aggregate_f
 		read_aggregate_add_thread(to, number, threads[from->threads.items[i].thread],
 				from->threads.items[i].samples, from->threads.items[i].weight);
 	family = &to->families.items[number];
+	for (i = 0; i < from->calls.items.count; i++) {
+		const struct io_line *line = &from->calls.items.items[i];
+
+		to->no_memory |= !io_lines_join(&family->calls, &from->calls, line,
+						copy_string(to, source, line->target));
+	}
 	family->sums |= from->sums;
 	family->truncated += from->truncated;
 	family->no_stack += from->no_stack;
@@ -113,7 +119,7 @@ void workers_join_aggregate(struct read_aggregate *to, const struct read_aggrega
 	if (!to->no_memory)
 		copy_stacks(to, from, frames, stacks);
 	for (i = 0; i < from->families.count && !to->no_memory; i++)
-		copy_family(to, &from->families.items[i], stacks, threads);
+		copy_family(to, from, &from->families.items[i], stacks, threads);
 	to->no_memory |= to->strings.failed;
 	free(frames);
 	free(stacks);

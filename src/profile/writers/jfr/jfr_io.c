@@ -62,7 +62,7 @@ void jfr_io(struct jfr *j, const struct jfr_io *io)
 					  JFR_S(io->target), JFR_N(bytes), JFR_N((flags & IO_FLAG_IDLE) != 0)};
 
 	const struct jfr_value weight[] = {JFR_N(io->weight), JFR_N(jfr_symbol(j, io->target)),
-					   JFR_N((flags & IO_FLAG_IDLE) != 0), JFR_N((flags & IO_FLAG_OPEN) != 0),
+					   JFR_N(io->values[IO_FIELD_IDLE]), JFR_N((flags & IO_FLAG_OPEN) != 0),
 					   JFR_N(io_stands_for_others(io->weight, io->values))};
 
 	jfr_event(j, JFR_IO_WEIGHT, io->time, weight, ARRAY_LEN(weight));
