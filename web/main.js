@@ -246,10 +246,19 @@ function renderHeader() {
     (D.calls ? D.engine + ' timing' : D.engine || '?') + (D.interval ? `, every ${every}` : ''), D.pid && 'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk,
     D.startedMs && started.toLocaleString('sv-SE')];
   facts.filter(Boolean).forEach((fact) => $('#facts').append(make('span', '', fact)));
+  renderLeaks();
   const loss = $('#loss');
   loss.append(make('i', 'light'), make('span', '', D.loss), make('span', 'more', 'details'));
   loss.classList.toggle('warn', D.warn);
   loss.addEventListener('click', () => showDetails($('#details').hidden));
+}
+
+/* Of what is in memory: what keeps more and more of it. The last sentence may be what comes of that. */
+function renderLeaks() {
+  const [title, ...rows] = D.leaks || [], list = make('ul');
+  $('#leaks').hidden = !title;
+  rows.forEach((row) => list.append(make('li', '', row)));
+  if (title) $('#leaks').append(make('h2', '', title), list);
 }
 
 function showDetails(open) {

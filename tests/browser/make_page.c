@@ -6,6 +6,7 @@
  * sample: the profile of the unit tests, with names that try to break out; threads, lines, clean:
  * the same with -t, --lines, and without losses. demo: a plausible order service. large: STACKS
  * distinct stacks (100,000), 20 to 80 frames deep. The same arguments make the same bytes.
+ * leaks: objects that are there, some of whose places grow.
  * io: calls that read and write. calls, calls-threads, calls-none: a trace, merged, by thread, without times.
  */
 #include <stdio.h>
@@ -227,6 +228,23 @@ static void stand_for_calls(struct profile *p)
 		p->io_counted[i] = (struct profile_io_counted){i * 12345, i * 1234567, i * 123456789};
 }
 
+/* … that are there; two places of three grow. */
+static void let_grow(struct profile *p)
+{
+	struct profile_growth *growth = need(calloc(p->stack_count, sizeof(*growth)));
+	uint32_t i;
+
+	p->event = "live";
+	p->survivors = true;
+	p->counted = 40 << 20;
+	p->heap_most = 512 << 20;
+	p->growth = growth;
+	p->growth_of = p->stacks;
+	p->growth_span = 90 * NS_PER_S;
+	for (i = 0; i < p->stack_count; i++)
+		growth[i] = (struct profile_growth){{i % 3 * 100000, i % 3 * 90000}, {100, 100}};
+}
+
 /* Counters that fit the stacks of P: two samples lost. */
 static void count_up(struct profile *p)
 {
@@ -283,6 +301,11 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 		count_up(&p);
 		stand_for_calls(&p);
 		options->flat = 1000;
+	} else if (!strcmp(what, "leaks")) {
+		demo_fill(&p);
+		count_up(&p);
+		stand_for_objects(&p);
+		let_grow(&p);
 	} else if (!strcmp(what, "large")) {
 		large_frames(&p);
 		large_stacks(&p, stacks);

@@ -468,3 +468,20 @@ def test_no_way_out(make_page):
     assert not re.findall(r"https?://", text)
     assert "default-src 'none'" in text
     assert text.count("</script>") == 2
+
+
+def test_what_grows_is_on_the_page(page, profile):
+    """The five that grow fastest, a sentence each, with their intervals, as in JSON; and when the heap is full."""
+    p, json_profile = page("leaks"), profile("leaks")
+    suspects = json_profile["leaks"]
+    assert len(suspects) > 5 and json_profile["heap_full"]["free"] == 472 << 20
+    title, lines = p.text("#leaks h2"), p.js("return [...document.querySelectorAll('#leaks li')].map((li) => li.textContent)")
+    assert "What grew all the time (90 s)" in title
+    assert len(lines) == 7 and lines[5] == f"and {len(suspects) - 5} more"
+    for line, suspect in zip(lines[:5], suspects):
+        assert f"{suspect['class']} allocated in {suspect['allocated_in']}" in line and re.search(r"\(.* to .*\)", line), line
+    assert lines[6].startswith("At this rate the heap is full in ") and "472 MB of 512 MB" in lines[6]
+    # it takes its place from the graph, not from the page, and is not there without growth
+    assert p.js("return document.documentElement.scrollHeight <= window.innerHeight + 1")
+    assert p.js("return document.querySelector('#scroller').clientHeight") > 200
+    assert not page("objects").js("return document.querySelector('#leaks').offsetHeight")

@@ -8,6 +8,8 @@ from jvm import Profile, Program, jstrobe, result_file, wait_until
 
 COLLECTORS = ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC", "-XX:+UseShenandoahGC"]
 
+TICKS = 100_000  # a second, in recordings
+
 
 @pytest.fixture(autouse=True)
 def has_collector(request):
@@ -225,6 +227,64 @@ def test_leaks(jdk, collector, say):
         assert all(s["bytes_an_hour"] < 0.1 * first["bytes_an_hour"] for s in suspects[1:]), suspects
         assert "What grew all the time" in text and "byte[] allocated in truth.Leaks.leaks;" in text, text
         assert program.alive()
+
+
+def converted(path, form="json"):
+    made = result_file("." + form)
+    done = jstrobe("convert", "-o", form, path, made)
+    assert done.returncode == 0, done.stderr
+    return Profile(made, done=done) if form == "json" else open(made).read()
+
+
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_leaks_in_every_result(jdk, collector, say):
+    """What grows is told of a dump, of its page, of a copy of the recording, of the recording, and of JSON read again."""
+    path, copy, kept, page = (result_file(end) for end in (".jfr", ".jfr", ".json", ".html"))
+    with Program(jdk, "Leaks", jvm=["-Xmx256m", collector]) as program:
+        start(program, 4096, "-f", path)
+        leak(program)
+        for to in (copy, kept, page):
+            done = jstrobe("dump", "--gc", "-f", to, program.pid)
+            assert done.returncode == 0, done.stderr
+        again = Profile(kept)
+        done = jstrobe("stop", "--gc", program.pid)
+        assert done.returncode == 0, done.stderr
+        assert program.alive()
+    assert "byte[] allocated in truth.Leaks.leaks;" in open(page).read()
+    for name, profile in (("copy", converted(copy)), ("recording", converted(path)), ("JSON", converted(kept))):
+        first, as_was = profile.json["leaks"][0], again.json["leaks"][0]
+        assert first["allocated_in"] == first["for"] == "truth.Leaks.leaks" and first["class"] == "byte[]", first
+        assert 0.7 < first["bytes_an_hour"] / as_was["bytes_an_hour"] < 1.4, (name, first, as_was)
+        if name == "JSON":
+            assert first["bytes"] == as_was["bytes"] and first["bytes_an_hour"] == as_was["bytes_an_hour"]
+            assert 0.99 < first["at_least"] / as_was["at_least"] < 1.01, "errors are whole bytes"
+        full = profile.json["heap_full"]
+        assert full["heap"] == 256 * MIB and 0 < full["at_least_s"] < full["at_most_s"], full
+        rates = [sum(s[key] for s in profile.json["leaks"]) for key in ("at_least", "at_most")]
+        assert full["free"] / rates[1] * 3600 <= full["at_least_s"] + 1
+        assert full["at_most_s"] <= full["free"] / rates[0] * 3600
+        say(f"{collector}, {jdk}, {name}: {full['at_least_s']} to {full['at_most_s']} s")
+    assert "byte[] allocated in truth.Leaks.leaks;" in converted(path, "html")
+    text = jstrobe("convert", copy).stdout
+    assert "What grew all the time" in text and "At this rate the heap is full in " in text, text
+    events = Recording(copy).events
+    assert len(events["jstrobe.LiveHeap"]) == 1 and events["jstrobe.LiveHeap"][0]["most"] == 256 * MIB
+    assert all(e["allocationTime"] < e["startTime"] for e in events["profiler.LiveObject"])
+
+
+def test_of_the_last_samples(jdk, tmp_path):
+    """A flight recorder's window has the objects that are there as well, also those from before the window."""
+    path = result_file(".jfr")
+    with Program(jdk, "Lives", 1024, 16 * MIB) as program:
+        start(program, 16384, "--last", "1s")
+        truth = go_on(program, "begin", 1)
+        time.sleep(2)
+        done = jstrobe("dump", "--gc", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+    events = [e for e in Recording(path).events["profiler.LiveObject"] if e["allocationSize"] == 1024]
+    assert near(sum(e["weight"] for e in events), 2 * truth["kept"], len(events), 1024, 16384), (len(events), truth)
+    assert min(e["startTime"] - e["allocationTime"] for e in events) > TICKS, "it was filled a second before"
 
 
 @pytest.mark.parametrize("at_start,at_stop", [(True, False), (False, True), (True, True)])

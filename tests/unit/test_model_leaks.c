@@ -12,6 +12,7 @@
 
 #include "common/base/base.h"
 #include "profile/model/askers.h"
+#include "common/base/square_root.h"
 #include "profile/model/leaks.h"
 
 enum { MAIN, PUT, RESIZE, NODES, BYTES, FILL };
@@ -160,6 +161,83 @@ static void askers(void **state)
 	askers_free(&a);
 }
 
+static const char *text(struct buffer *b)
+{
+	buffer_putc(b, '\0');
+	assert_int_equal(b->failed, 0);
+	b->length = 0;
+	return b->data;
+}
+
+/* Each place's chance is its own, so that of all together is less than their sum; the time ends with the interval. */
+static void when_the_heap_is_full(void **state)
+{
+	const struct profile_stack stacks[] = {STACK(put, 800 << 20), STACK(resized, 800 << 20)};
+	const double variance = (double)(30 << 20) * (30 << 20) / 4; /* two errors: 30 MB */
+	const double other = (double)(40 << 20) * (40 << 20) / 4;
+	struct profile_growth growth[] = {{{400 << 20, 500 << 20}, {variance, 0}}, {{400 << 20, 400 << 20}, {other, 0}}};
+	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
+	struct buffer b = BUFFER_INIT;
+	struct leaks_full full;
+	struct leaks l;
+
+	(void)state;
+	p.growth_span = 2 * HOUR;
+	p.counted = 1000 << 20;
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_false(leaks_fill(&l, &p, &full)); /* how large the heap may be is not known */
+	p.heap_most = 1800 << 20;
+	assert_true(leaks_fill(&l, &p, &full));
+	assert_true(full.free == 800 << 20 && fabs(l.rate - (800 << 20)) < 1);
+	assert_true(fabs(full.soonest - 800.0 / 850) < 1e-6 && fabs(full.latest - 800.0 / 750) < 1e-6);
+	leaks_put_full(&b, &l, &p);
+	assert_string_equal(text(&b), "At this rate the heap is full in 56 min 28 s to 64 min 00 s: 800 MB of 1.8 GB were free "
+				      "after its last collection");
+	p.counted = p.heap_most + 1;
+	leaks_put_full(&b, &l, &p);
+	assert_string_equal(text(&b), "The heap is full: 1.8 GB were in use after its last collection");
+	p.heap_most = 1ull << 43; /* 8 TB, 800 MB an hour: 1.2 years */
+	leaks_put_full(&b, &l, &p);
+	assert_string_equal(text(&b), "");
+	p.counted = p.heap_most - (7400ull << 30);
+	leaks_put_full(&b, &l, &p);
+	assert_string_equal(text(&b), "");
+	p.counted = p.heap_most - (700ull << 30);
+	leaks_put_full(&b, &l, &p);
+	assert_string_equal(text(&b), "At this rate the heap is full in 35 days to 39 days: 700 GB of 8.0 TB were free after its "
+				      "last collection");
+	p.counted = p.heap_most - (6900ull << 30);
+	growth[0].variance[0] = growth[1].variance[0] = (double)(100 << 20) * (100 << 20);
+	leaks_free(&l);
+	assert_int_equal(leaks_find(&l, &p), 0);
+	leaks_put_full(&b, &l, &p);
+	assert_non_null(strstr(text(&b), " at the soonest: 6.7 TB of 8.0 TB were free"));
+	/* native memory has no such end */
+	p.survivors = false;
+	assert_false(leaks_fill(&l, &p, &full));
+	leaks_free(&l);
+	/* nor what may be chance */
+	p = made(stacks, growth, ARRAY_LEN(stacks));
+	growth[0].variance[0] = growth[1].variance[0] = 1e18;
+	p.counted = 1000 << 20;
+	p.heap_most = 1800 << 20;
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_false(leaks_fill(&l, &p, &full));
+	leaks_free(&l);
+	buffer_free(&b);
+}
+
+/* The root of sums of squares of bytes, from the smallest to those of a heap of terabytes. */
+static void roots(void **state)
+{
+	double x;
+
+	(void)state;
+	assert_true(square_root(0) == 0);
+	for (x = 1e-6; x < 1e28; x *= 7)
+		assert_true(fabs(square_root(x) / sqrt(x) - 1) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +245,8 @@ int main(void)
 		cmocka_unit_test(no_suspects),
 		cmocka_unit_test(native),
 		cmocka_unit_test(askers),
+		cmocka_unit_test(when_the_heap_is_full),
+		cmocka_unit_test(roots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,66 @@ static struct buffer collapsed_of(const struct profile *const *profiles, uint32_
 	return out;
 }
 
+/* What grows, and when the heap is full, is said of a profile's JSON as of itself; of a part of its stacks, not. */
+static void what_grows_comes_back(void **state)
+{
+	struct profile_growth growth[16] = {{{0}, {0}}};
+	struct profile p = sample_profile(false);
+	const struct profile *one = &p;
+	struct format_options options = {.total = false};
+	struct buffer json = BUFFER_INIT, direct = BUFFER_INIT, again = BUFFER_INIT;
+	const struct profile *const *read;
+	struct conversion *c;
+	struct error err;
+	const char *leaks[2], *ends[2];
+	uint32_t count, i;
+
+	(void)state;
+	assert_in_range(p.stack_count, 2, ARRAY_LEN(growth));
+	p.event = "live";
+	p.weight_kind = WEIGHT_BYTES;
+	p.survivors = true;
+	p.counted = 3 << 20;
+	p.heap_most = 64 << 20;
+	p.growth = growth;
+	p.growth_of = p.stacks;
+	p.growth_span = 60 * NS_PER_S;
+	for (i = 0; i < p.stack_count; i++)
+		growth[i] = (struct profile_growth){{1000 * i, 900 * i}, {100.0 * i * i, 4.0 * i * i}};
+	format_write(format_by_name("json"), &one, 1, &options, &json, NULL);
+	c = read_all(&json, json.length, &err);
+	if (!c)
+		fail_msg("%s", err.text);
+	read = convert_profiles(c, &count);
+	assert_int_equal(count, 1);
+	assert_true(read[0]->survivors && read[0]->growth_span == p.growth_span && read[0]->heap_most == 64 << 20);
+	format_write(format_by_name("json"), read, 1, &options, &again, NULL);
+	buffer_append(&direct, json.data, json.length);
+	buffer_putc(&direct, '\0');
+	buffer_putc(&again, '\0');
+	leaks[0] = strstr(direct.data, "\"leaks\"");
+	leaks[1] = strstr(again.data, "\"leaks\"");
+	assert_non_null(leaks[0]);
+	assert_non_null(leaks[1]);
+	ends[0] = strstr(leaks[0], "\"threads\"");
+	ends[1] = strstr(leaks[1], "\"threads\"");
+	assert_true(ends[0] - leaks[0] > 300 && strstr(leaks[0], "heap_full") && ends[0] - leaks[0] == ends[1] - leaks[1]);
+	assert_memory_equal(leaks[0], leaks[1], ends[0] - leaks[0]);
+	readers_free(c);
+	/* without growth it cannot be told, which is said */
+	p.growth = NULL;
+	json.length = 0;
+	format_write(format_by_name("json"), &one, 1, &options, &json, NULL);
+	c = read_all(&json, json.length, &err);
+	assert_non_null(c);
+	assert_null(convert_profiles(c, &count)[0]->growth);
+	assert_non_null(strstr(readers_notes(c), "what grows is not shown: the file does not say"));
+	readers_free(c);
+	buffer_free(&json);
+	buffer_free(&direct);
+	buffer_free(&again);
+}
+
 /* Collapsed stacks, made from a profile and from its JSON, are the same. */
 static void a_profile_comes_back(void **state)
 {
@@ -289,6 +349,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_json_is_said),
 		cmocka_unit_test(nesting_has_a_limit),
 		cmocka_unit_test(a_profile_comes_back),
+		cmocka_unit_test(what_grows_comes_back),
 		cmocka_unit_test(a_trace_comes_back),
 		cmocka_unit_test(each_cut_and_damage),
 		cmocka_unit_test(trees_have_limits),

@@ -6,6 +6,7 @@
 
 #include "agent/collect/aggregate.h"
 #include "common/base/wide.h"
+#include "profile/model/leaks.h"
 
 struct live {
 	struct collector *c;
@@ -38,15 +39,13 @@ static uint32_t add(const struct block_there *b, void *arg)
 bool aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t size, bool half)
 {
 	while (c->growth.count <= place) {
-		struct growth *more = PAGED_PUSH(&c->growth);
+		struct profile_growth *more = PAGED_PUSH(&c->growth);
 
 		if (!more)
 			return false;
-		*more = (struct growth){{0}, {0}};
+		*more = (struct profile_growth){{0}, {0}};
 	}
-	c->growth.items[place].halves[half] += weight;
-	/* one of its size stands for w bytes with the chance s / w: variance w² (1 - s / w) */
-	c->growth.items[place].variance[half] += (double)weight * (double)(weight - MIN(weight, size));
+	leaks_grow(&c->growth.items[place], weight, size, half);
 	return true;
 }
 

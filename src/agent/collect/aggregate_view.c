@@ -1,8 +1,8 @@
 /*
  * aggregate_view.c - the aggregate becomes a `struct profile`.
  *
- * Everything is copied, so the collector goes on while writers work. Stacks that differ
- * only in addresses are one stack by now: they are merged by their named frames.
+ * Everything is copied, so the collector goes on while writers work. Stacks that differ only in addresses are one by
+ * now: they are merged by their named frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -237,7 +237,7 @@ static struct profile_stack *merged_stack(struct view *v, struct map *seen, cons
 	return &v->stacks[*slot - 1];
 }
 
-/* Whether event E's samples are of what is there, and when it was allocated is known. */
+/* Whether event E's samples are of what is there, and it is known since when. */
 static bool is_of_what_is_there(const struct view *v, const struct collector *c, uint32_t e)
 {
 	return (v->live && !c->options.peak[e]) || survivors_are_of(c, e);
@@ -401,10 +401,10 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 	p->effective_interval = a->stored ? a->weight_stored / a->stored : 0;
 	p->survivors = survivors_are_of(c, e);
 	if (p->survivors) {
-		p->gone = a->kept - MIN(a->kept, a->stored);
-		p->taken += p->gone;
+		p->taken += p->gone = a->kept - MIN(a->kept, a->stored);
 		p->young = c->options.survived == 0;
 		p->counted = c->sources->heap_used();
+		p->heap_most = c->sources->heap_most();
 	}
 	p->unsampled = format_unsampled(p);
 	memcpy(p->ended_early, a->ended, sizeof(p->ended_early));

@@ -56,12 +56,6 @@ struct survivor {
 	uint32_t event;
 };
 
-/* Of a stack count of what is there, as in struct profile_growth. */
-struct growth {
-	uint64_t halves[2];
-	double variance[2];
-};
-
 /* Where samples belong; node 0 = nowhere, memory was short. */
 struct place {
 	uint32_t node;         /* as its names were */
@@ -188,7 +182,7 @@ struct collector {
 	struct metrics_held held[COLLECTOR_HELD];
 
 	struct event_aggregate events[RECORD_EVENTS];
-	PAGED(struct growth) growth; /* beside stack_counts, as far as it is known; made for each profile */
+	PAGED(struct profile_growth) growth; /* beside stack_counts, as far as it is known; made for each profile */
 	uint64_t growth_span[RECORD_EVENTS];
 	struct peak {
 		struct stack_count *sums; /* as aggregate_live() has them; NULL: nothing was there */

@@ -73,6 +73,8 @@ struct collect_sources {
 	void (*object_intervals)(uint64_t *least, uint64_t *most);
 	/* Bytes of the heap that were in use after the last collection, 0 = not known. */
 	uint64_t (*heap_used)(void);
+	/* And bytes that it may have, 0 = not known. */
+	uint64_t (*heap_most)(void);
 	/* When a collection had ended that a result asked for, CLOCK_MONOTONIC; 0 = none has. */
 	uint64_t (*heap_collected)(void);
 	/* A sample of event E, with N behind it, has gone to OWNER, the number of a sum (struct stack_count) + 1. */

@@ -96,23 +96,6 @@ static bool counts(const struct collector *c, const struct survivor *s)
 	return s->stands_for && s->age >= c->options.survived;
 }
 
-void survivors_tell(struct collector *c, struct sink *to, uint64_t now)
-{
-	size_t i;
-
-	if (c->open)
-		survivors_settle(c);
-	for (i = 0; i < c->survivors.count; i++) {
-		const struct survivor *s = &c->survivors.items[i];
-		struct sink_fields f;
-		struct sink_event e = event_of(c, s, &f);
-
-		e.time = now;
-		if (counts(c, s))
-			to->ops->event(to, &e);
-	}
-}
-
 void survivors_settle(struct collector *c)
 {
 	size_t i;
@@ -142,6 +125,34 @@ static uint64_t last_time(const struct collector *c, uint32_t e)
 	return last;
 }
 
+/* How long it is known what was allocated and is there. */
+static void span(struct collector *c)
+{
+	uint32_t e;
+
+	for (e = 0; e < c->options.events; e++)
+		if (survivors_are_of(c, e))
+			c->growth_span[e] = last_time(c, e) - c->opened;
+}
+
+void survivors_tell(struct collector *c, struct sink *to, uint64_t now)
+{
+	size_t i;
+
+	if (c->open)
+		survivors_settle(c);
+	span(c);
+	for (i = 0; i < c->survivors.count; i++) {
+		const struct survivor *s = &c->survivors.items[i];
+		struct sink_fields f;
+		struct sink_event e = event_of(c, s, &f);
+
+		e.time = now;
+		if (counts(c, s))
+			to->ops->event(to, &e);
+	}
+}
+
 bool survivors_sum(struct collector *c)
 {
 	bool ok = true;
@@ -151,12 +162,10 @@ bool survivors_sum(struct collector *c)
 	if (c->open)
 		survivors_settle(c);
 	c->growth.count = 0;
-	for (e = 0; e < c->options.events; e++) {
-		if (!survivors_are_of(c, e))
-			continue;
-		c->growth_span[e] = last_time(c, e) - c->opened;
-		empty(c, e);
-	}
+	span(c);
+	for (e = 0; e < c->options.events; e++)
+		if (survivors_are_of(c, e))
+			empty(c, e);
 	for (i = 0; i < c->survivors.count; i++) {
 		const struct survivor *s = &c->survivors.items[i];
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "agent/session/jvm_info.h"
@@ -51,8 +52,8 @@ static enum recording_kind kind_of(const struct engine_event *event)
 	return kinds[event->weight];
 }
 
-struct recording *recorder_open(const struct options *o, const struct engine_event *events, uint32_t count,
-				bool resume, uint64_t began, int file, struct error *err)
+/* What a recording is to be that O asks for, of EVENTS. */
+static struct recording_options options_of(const struct options *o, const struct engine_event *events, uint32_t count)
 {
 	struct recording_options how = {
 		.cpu_events = strcmp(o->cpu_events, "execution") == 0 ? JFR_CPU_EXECUTION :
@@ -69,10 +70,8 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.apart = o->jfrsync[0],
 		.no_spans = o->jfr_compat[0],
 		.object_samples = strcmp(o->jfr_alloc, "sample") == 0,
-		.began = began,
 		.filter = source_options_format(o),
 	};
-	struct recording *r;
 	uint32_t e;
 
 	for (e = 0; e < count; e++) {
@@ -80,6 +79,15 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		how.events[e].kind = kind_of(&events[e]);
 		how.events[e].interval = events[e].interval;
 	}
+	return how;
+}
+
+struct recording *recorder_open(const struct options *o, const struct engine_event *events, uint32_t count,
+				bool resume, int file, struct error *err)
+{
+	struct recording_options how = options_of(o, events, count);
+	struct recording *r;
+
 	if (resume && recorder_is_last(file)) {
 		how.append.size = recorder.recorded.totals.bytes;
 		how.append.last_key = recorder.recorded.totals.last_key;
@@ -90,6 +98,46 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 	if (r)
 		jvm_info_gather(r, o, events, count);
 	return r;
+}
+
+struct recording *recorder_open_window(const struct options *o, const struct engine_event *events, uint32_t count,
+				       uint64_t session_began, uint64_t began, int file, struct error *err)
+{
+	struct recording_options how = options_of(o, events, count);
+	struct recording *r;
+
+	how.began = began;
+	how.append.began = session_began;
+	r = recording_new(file, &how, err);
+	if (r)
+		jvm_info_gather(r, o, events, count);
+	return r;
+}
+
+int recorder_copy_survivors(const struct options *o, const struct engine_event *events, uint32_t count,
+			    struct collector *c, struct buffer *out, struct error *err)
+{
+	struct recording_options how = options_of(o, events, count);
+	struct recording_totals totals = {0};
+	struct recording *r;
+	int fd, rc;
+
+	if (!recorder_runs())
+		return 0;
+	fd = memfd_create("jstrobe objects", MFD_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, errno, "no memory for the objects that are there: %s", error_text(errno));
+	recording_totals(recorder.recording, &totals);
+	how.append.last_key = totals.last_key;
+	how.append.began = totals.began;
+	how.max_size = 0;
+	r = recording_new(fd, &how, err);
+	if (!r)
+		return -err->code;
+	jvm_info_gather(r, o, events, count);
+	rc = recording_write_survivors(r, c, out, err);
+	recording_free(r);
+	return rc;
 }
 
 void recorder_take(struct recording *r)

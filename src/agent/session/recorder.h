@@ -19,11 +19,13 @@ bool recorder_runs(void);
 bool recorder_is_last(int file);
 /*
  * The recording that O asks for, into FILE, which becomes its own also on failure. RESUME: the samples
- * gathered so far stay, and if FILE is the one they were recorded in, it goes on there. BEGAN: os_monotonic of its
- * begin, 0 = now. NULL with the reason.
+ * gathered so far stay, and if FILE is the one they were recorded in, it goes on there. NULL with the reason.
  */
 struct recording *recorder_open(const struct options *o, const struct engine_event *events, uint32_t count,
-				bool resume, uint64_t began, int file, struct error *err);
+				bool resume, int file, struct error *err);
+/* The same for a part of the samples: what was sampled in a session that began at SESSION_BEGAN, from BEGAN on. */
+struct recording *recorder_open_window(const struct options *o, const struct engine_event *events, uint32_t count,
+				       uint64_t session_began, uint64_t began, int file, struct error *err);
 /* R (NULL: none) has begun and is the session's; the former one is closed. */
 void recorder_take(struct recording *r);
 /*
@@ -44,6 +46,12 @@ void recorder_close(void);
 int recorder_complete(struct recording_books *books, struct error *err);
 /* Append the file, complete, to OUT. The same. */
 int recorder_copy(struct buffer *out, struct recording_books *books, struct error *err);
+/*
+ * Behind recorder_copy, while the recording runs: append a recording of the objects of C that are there now. Where
+ * there are none, nothing.
+ */
+int recorder_copy_survivors(const struct options *o, const struct engine_event *events, uint32_t count,
+			    struct collector *c, struct buffer *out, struct error *err);
 /* Bytes of the file and samples that are not in it; 0, 0 without a recording. */
 void recorder_status(uint64_t *bytes, uint64_t *unwritten);
 

@@ -204,7 +204,7 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 	session.given = *o;
 	session.begins = &session.given;
 	if (file >= 0) {
-		run->recording = recorder_open(&session.given, run->events, run->count, resume && session.collector, 0,
+		run->recording = recorder_open(&session.given, run->events, run->count, resume && session.collector,
 					       file, err);
 		if (!run->recording)
 			return -err->code;

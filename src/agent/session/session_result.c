@@ -100,6 +100,13 @@ static int shown_event(const struct options *o, struct error *err)
 	return error_set(err, ENOENT, "the samples are of %s, not of %s", session.options.event, name);
 }
 
+/* What is there of what was sampled, before a result. Lock held. */
+static void look(const struct options *o)
+{
+	if (session_samples())
+		engine_look(o->collect_first || session.options.collect_first);
+}
+
 /* Views of events FROM up to, not including, TO. */
 static int take_views(const struct options *o, const struct collector_counts *event_counts, uint32_t from, uint32_t to,
 		      struct profile **views, struct error *err)
@@ -108,8 +115,6 @@ static int take_views(const struct options *o, const struct collector_counts *ev
 	bool ok;
 	uint32_t e;
 
-	if (session_samples())
-		engine_look(o->collect_first || session.options.collect_first);
 	ok = session.ring ? ring_views(session.ring, session.collector, &cut, views)
 			       : collector_views(session.collector, &cut, views);
 	if (!ok)
@@ -208,6 +213,46 @@ static void tell_recorded(const struct options *o, const struct collector_counts
 	free_views(views, count);
 }
 
+/* The session's events as a recording wants them; NULL: no memory. Lock held. */
+static struct engine_event *recorded_events(struct error *err)
+{
+	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
+	uint32_t e;
+
+	if (!events)
+		error_set(err, ENOMEM, "out of memory for the recording");
+	for (e = 0; events && e < session.event_count; e++)
+		events[e] = session.events[e].event;
+	return events;
+}
+
+/* Whether samples of EVENT count while their objects are there. */
+static bool is_of_survivors(const char *event)
+{
+	const struct event_fields fields = event_fields_of(event);
+
+	return event_field_of_kind(&fields, EVENT_FIELD_ID) < fields.count;
+}
+
+/* Objects that are there, which a recording has at its end only, behind the copy of one in OUT. Lock held. */
+static int copy_survivors(struct buffer *out, struct error *err)
+{
+	struct engine_event *events;
+	uint32_t e = 0;
+	int rc;
+
+	while (e < session.event_count && !is_of_survivors(session.events[e].event.name))
+		e++;
+	if (e == session.event_count || !session_samples())
+		return 0;
+	events = recorded_events(err);
+	if (!events)
+		return -ENOMEM;
+	rc = recorder_copy_survivors(&session.options, events, session.event_count, session.collector, out, err);
+	free(events);
+	return rc;
+}
+
 /* Append the recording, complete, to OUT (NULL: its file is the result). Lock held. */
 static int complete_and_tell(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
 {
@@ -215,8 +260,11 @@ static int complete_and_tell(const struct options *o, struct buffer *out, struct
 	struct recording_books books[RECORD_EVENTS];
 	int rc;
 
+	look(o);
 	gather_all(event_counts);
 	rc = out ? recorder_copy(out, books, err) : recorder_complete(books, err);
+	if (rc == 0 && out)
+		rc = copy_survivors(out, err);
 	if (rc == 0)
 		tell_recorded(o, event_counts, books, told);
 	return rc;
@@ -239,23 +287,22 @@ static int copy_recording(const struct options *o, struct buffer *out, struct fo
 /* The last samples as a recording into FILE, which becomes its own. Lock held. */
 static int write_window(const struct options *o, int file, struct format_told *told, struct error *err)
 {
-	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
+	struct engine_event *events = recorded_events(err);
 	struct collector_counts event_counts[RECORD_EVENTS];
 	struct recording_books books[RECORD_EVENTS];
 	struct recording *r;
-	uint32_t e;
 	int rc;
 
 	if (!events) {
 		close(file);
-		return error_set(err, ENOMEM, "out of memory for the recording");
+		return -ENOMEM;
 	}
-	for (e = 0; e < session.event_count; e++)
-		events[e] = session.events[e].event;
-	r = recorder_open(o, events, session.event_count, false, ring_since(session.ring), file, err);
+	r = recorder_open_window(o, events, session.event_count, session.resumed_at, ring_since(session.ring), file,
+				 err);
 	free(events);
 	if (!r)
 		return -err->code;
+	look(o);
 	gather_all(event_counts);
 	rc = recording_write_ring(r, session.collector, session.ring, books, err);
 	recording_free(r);
@@ -328,6 +375,7 @@ int session_dump(const struct options *o, struct buffer *out, struct format_told
 	if (strcmp(format->name, "jfr") == 0)
 		return copy_recording(o, out, told, err);
 	pthread_mutex_lock(&session.lock);
+	look(o);
 	gather_all(event_counts);
 	rc = take_wanted(o, event_counts, views, &from, &count, err);
 	pthread_mutex_unlock(&session.lock);

@@ -106,6 +106,7 @@ const struct collect_sources engine_of_collector = {
 	.class_name = name_of,
 	.stands_for = live_table_stands_for,
 	.heap_used = live_objects_used,
+	.heap_most = live_objects_most,
 	.object_intervals = object_samples_intervals,
 	.heap_collected = live_objects_collected,
 };

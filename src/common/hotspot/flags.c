@@ -23,9 +23,9 @@ static uintptr_t find(const struct layout *l, const char *name)
 	return 0;
 }
 
-static bool *value_of(const struct layout *l, uintptr_t flag)
+static void *value_of(const struct layout *l, uintptr_t flag)
 {
-	return *(bool **)(flag + (uintptr_t)l->flag_address);
+	return *(void **)(flag + (uintptr_t)l->flag_address);
 }
 
 bool flag_set_default_bool(const struct layout *l, const char *name, bool value)
@@ -34,9 +34,9 @@ bool flag_set_default_bool(const struct layout *l, const char *name, bool value)
 
 	if (!flag || l->flag_origin < 0 ||
 	    (*(const uint32_t *)(flag + (uintptr_t)l->flag_origin) & ORIGIN_MASK) != 0 ||
-	    *value_of(l, flag) == value)
+	    *(const bool *)value_of(l, flag) == value)
 		return false;
-	*value_of(l, flag) = value;
+	*(bool *)value_of(l, flag) = value;
 	return true;
 }
 
@@ -45,7 +45,7 @@ bool flag_write_bool(const struct layout *l, const char *name, bool value)
 	uintptr_t flag = find(l, name);
 
 	if (flag)
-		*value_of(l, flag) = value;
+		*(bool *)value_of(l, flag) = value;
 	return flag != 0;
 }
 
@@ -54,6 +54,15 @@ bool flag_read_bool(const struct layout *l, const char *name, bool *value)
 	uintptr_t flag = find(l, name);
 
 	if (flag)
-		*value = *value_of(l, flag);
+		*value = *(const bool *)value_of(l, flag);
+	return flag != 0;
+}
+
+bool flag_read_size(const struct layout *l, const char *name, uint64_t *value)
+{
+	uintptr_t flag = find(l, name);
+
+	if (flag)
+		*value = *(const size_t *)value_of(l, flag);
 	return flag != 0;
 }

@@ -12,5 +12,7 @@ bool flag_set_default_bool(const struct layout *l, const char *name, bool value)
 bool flag_write_bool(const struct layout *l, const char *name, bool value);
 /* Read the bool flag NAME into *VALUE. False when there is no such flag. Normal code. */
 bool flag_read_bool(const struct layout *l, const char *name, bool *value);
+/* Read the flag NAME, a size (size_t), into *VALUE. False when there is no such flag. */
+bool flag_read_size(const struct layout *l, const char *name, uint64_t *value);
 
 #endif

@@ -102,6 +102,44 @@ static int sum_up(struct finding *f, const struct name_table *names)
 	return 0;
 }
 
+void leaks_grow(struct profile_growth *g, uint64_t weight, uint64_t size, bool half)
+{
+	g->halves[half] += weight;
+	/* one of its size stands for w bytes with the chance s / w: variance w² (1 - s / w) */
+	g->variance[half] += (double)weight * (double)(weight - MIN(weight, size));
+}
+
+bool leaks_known(const struct profile *p)
+{
+	return p->growth && p->stacks == p->growth_of && p->growth_span;
+}
+
+/* Each place's chance is its own. */
+static void add_up(struct leaks *l)
+{
+	double variance = 0, error;
+	uint32_t i;
+
+	for (i = 0; i < l->count; i++) {
+		error = l->rows[i].rate - l->rows[i].least;
+		l->rate += l->rows[i].rate;
+		variance += error * error;
+	}
+	error = square_root(variance);
+	l->least = l->rate - error;
+	l->most = l->rate + error;
+}
+
+bool leaks_fill(const struct leaks *l, const struct profile *p, struct leaks_full *full)
+{
+	if (!p->survivors || !l->count || !p->heap_most || !p->counted || l->least <= 0)
+		return false;
+	full->free = p->heap_most - MIN(p->heap_most, p->counted);
+	full->soonest = (double)full->free / l->most;
+	full->latest = (double)full->free / l->least;
+	return true;
+}
+
 int leaks_find(struct leaks *l, const struct profile *p)
 {
 	struct finding f = {.profile = p};
@@ -109,7 +147,7 @@ int leaks_find(struct leaks *l, const struct profile *p)
 	uint32_t i;
 
 	memset(l, 0, sizeof(*l));
-	if (!p->growth || p->stacks != p->growth_of || !p->growth_span)
+	if (!leaks_known(p))
 		return 0;
 	if (name_table_build(&l->names, p, STYLE_TEXT))
 		return -ENOMEM;
@@ -120,8 +158,10 @@ int leaks_find(struct leaks *l, const struct profile *p)
 	for (i = 0; rc == 0 && i < f.count; i++)
 		if (grows(&f.places[i], (double)p->growth_span / 2 / 3.6e12))
 			l->rows[l->count++] = f.places[i].leak;
-	if (rc == 0)
+	if (rc == 0) {
 		qsort(l->rows, l->count, sizeof(*l->rows), fastest_first);
+		add_up(l);
+	}
 	map_free(&f.by_names);
 	free(f.places);
 	return rc;

@@ -27,10 +27,33 @@ struct leaks {
 	struct name_table names;
 	struct leak *rows;         /* the fastest first: those that surely grow */
 	uint32_t count;
+	double rate, least, most;  /* of all of them together */
+};
+
+/* When the heap is full if its suspects go on: the interval of their growth makes one of the time. */
+struct leaks_full {
+	double soonest, latest;    /* hours */
+	uint64_t free;             /* bytes of the heap, after its last collection */
 };
 
 /* Those of P. None where it has no `growth`. 0 or -ENOMEM; free in both cases. Normal code. */
 int leaks_find(struct leaks *l, const struct profile *p);
 void leaks_free(struct leaks *l);
+/* WEIGHT more bytes, by an object or block of SIZE that is there, of half HALF of the time. */
+void leaks_grow(struct profile_growth *g, uint64_t weight, uint64_t size, bool half);
+/* Whether P says what grows: of its stacks it is known when what is there was allocated. */
+bool leaks_known(const struct profile *p);
+/* Whether P's heap becomes full by what grows. False: nothing surely does, or P does not say how large the heap is. */
+bool leaks_fill(const struct leaks *l, const struct profile *p, struct leaks_full *full);
+
+/* How many are told of on a screen. */
+#define LEAKS_SHOWN 5
+/*
+ * As text, without an end of line: what the rows are; ROW, its rate between ON and OFF; and when the heap is full,
+ * which is nothing where leaks_fill is false.
+ */
+void leaks_put_title(struct buffer *out, const struct profile *p);
+void leaks_put_row(struct buffer *out, const struct leaks *l, const struct leak *row, const char *on, const char *off);
+void leaks_put_full(struct buffer *out, const struct leaks *l, const struct profile *p);
 
 #endif

@@ -163,6 +163,7 @@ struct profile {
 	bool filter_none;        /* the option `filter` let no thread in */
 	bool partial;            /* … because only a part of it was to be: of some threads or CPUs, in user mode */
 	uint64_t counted;        /* events by the kernel's own count; 0 for CPU time */
+	uint64_t heap_most;      /* bytes that the heap may have; 0: not known, or they are not of what is in it */
 	uint32_t threads_refused; /* threads alive at the end that could not be armed */
 	struct profile_merged merged;
 	uint32_t raised;         /* times a thread's interval was doubled in a storm of events */

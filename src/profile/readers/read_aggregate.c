@@ -8,6 +8,7 @@
 #define WORDS_A_BYTE 4
 #define ANYWAY_TEXT LIMIT_BYTES(64u << 20)
 #define TEXT_A_BYTE 4
+#define SAME_SESSION (100 * NS_PER_MS)
 
 void read_aggregate_refuse(struct read_aggregate *f, const char *what)
 {
@@ -151,6 +152,42 @@ void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint3
 	t->outside += outside;
 }
 
+void read_aggregate_add_growth(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread,
+			       uint8_t state, const struct profile_growth *growth)
+{
+	struct read_aggregate_family *to = &f->families.items[family];
+	const struct read_aggregate_count *t = counted(f, family, stack, thread, state);
+	struct profile_growth *g;
+	int half;
+
+	while (t && to->growth.count <= (size_t)(t - to->stack_counts.items)) {
+		g = VECTOR_PUSH(&to->growth);
+		if (!g) {
+			f->no_memory = true;
+			return;
+		}
+		*g = (struct profile_growth){{0}, {0}};
+	}
+	if (!t)
+		return;
+	g = &to->growth.items[t - to->stack_counts.items];
+	for (half = 0; half < 2; half++) {
+		g->halves[half] += growth->halves[half];
+		g->variance[half] += growth->variance[half];
+	}
+}
+
+void read_aggregate_live(struct read_aggregate *f, uint32_t family, const struct read_aggregate_live *live)
+{
+	struct read_aggregate_family *to = &f->families.items[family];
+	uint64_t apart = MAX(live->since, to->live.since) - MIN(live->since, to->live.since);
+
+	/* the clock of a file's chunks may have been set meanwhile */
+	to->lives_twice |= to->is_live && (live->known != to->live.known || apart > SAME_SESSION);
+	to->is_live = true;
+	to->live = *live;
+}
+
 void read_aggregate_raise(struct read_aggregate *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight)
 {
 	const struct read_aggregate_count *t = counted(f, family, stack, READ_NO_THREAD, THREAD_NONE);
@@ -228,6 +265,7 @@ void read_aggregate_free(struct read_aggregate *f)
 		free(f->families.items[i].stack_counts.items);
 		free(f->families.items[i].threads.items);
 		io_lines_free(&f->families.items[i].calls);
+		free(f->families.items[i].growth.items);
 	}
 	free(f->families.items);
 	strings_free(&f->strings);
@@ -315,12 +353,31 @@ static bool copy_stacks(const struct read_aggregate *f, const struct read_aggreg
 	return stacks != NULL;
 }
 
+/* What grows is known where it is known of all stacks, and they are of one session. */
+static bool copy_growth(const struct read_aggregate_family *from, struct profile *p)
+{
+	struct profile_growth *growth;
+
+	p->survivors = from->is_live && from->live.objects;
+	if (!from->live.known || from->lives_twice)
+		return true;
+	p->counted = p->survivors ? from->live.used : 0;
+	p->heap_most = from->live.most;
+	growth = calloc((size_t)p->stack_count + 1, sizeof(*growth));
+	p->growth = growth;
+	p->growth_of = p->stacks;
+	p->growth_span = from->live.span;
+	if (growth && from->growth.count)
+		memcpy(growth, from->growth.items, from->growth.count * sizeof(*growth));
+	return growth != NULL;
+}
+
 int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, struct profile *p)
 {
 	const struct read_aggregate_family *from = &f->families.items[family];
 	uint32_t *places = calloc(f->threads.places.count + 1, sizeof(*places));
 	bool ok = places && copy_frames(f, p) && copy_threads(f, from, p, places) &&
-		  copy_stacks(f, from, p, places);
+		  copy_stacks(f, from, p, places) && copy_growth(from, p);
 
 	free(places);
 	p->event = from->name;
@@ -343,7 +400,9 @@ void read_aggregate_profile_free(struct profile *p)
 	free((void *)(uintptr_t)p->threads);
 	free((void *)(uintptr_t)p->io);
 	p->io = NULL;
+	free((void *)(uintptr_t)p->growth);
 	p->frames = NULL;
+	p->growth = NULL;
 	p->stacks = NULL;
 	p->threads = NULL;
 }

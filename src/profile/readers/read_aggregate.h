@@ -41,6 +41,15 @@ struct read_aggregate_thread_count {
 	uint64_t samples, weight;
 };
 
+/* Of a family of objects or blocks that are there, as a file has it. */
+struct read_aggregate_live {
+	bool known;      /* this is */
+	bool objects;    /* of the Java heap, with their classes as innermost frames; else blocks of native memory */
+	uint64_t since;  /* ns since 1970; a second time in a file: of another session */
+	uint64_t span;   /* as growth_span of struct profile */
+	uint64_t used, most; /* bytes of the heap after its last collection, and that it may have; 0: not known */
+};
+
 /* One event of the result. */
 struct read_aggregate_family {
 	char *name; /* "cpu" */
@@ -53,6 +62,9 @@ struct read_aggregate_family {
 	VECTOR(struct read_aggregate_thread_count) threads;
 	struct map thread_index;
 	struct io_lines calls; /* of the family io; targets: texts of the aggregate */
+	VECTOR(struct profile_growth) growth; /* of the stack counts, as far as there is any */
+	struct read_aggregate_live live;
+	bool is_live, lives_twice; /* of objects that are there; of several sessions, or not of all it is known */
 	uint64_t samples, weight, parts, outside;
 	uint64_t truncated; /* samples whose stack says that it is not whole */
 	uint64_t no_stack;  /* samples without a stack, or with one that the file does not have */
@@ -100,6 +112,11 @@ void read_aggregate_add_thread(struct read_aggregate *f, uint32_t family, uint32
 /* What samples that were added say of objects: PARTS of so many, and OUTSIDE of their weight outside TLABs. */
 void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread,
 				uint8_t state, uint64_t parts, uint64_t outside);
+/* When what is there of them was allocated. */
+void read_aggregate_add_growth(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread,
+			       uint8_t state, const struct profile_growth *growth);
+/* FAMILY, or a part of it, is of objects that are there, of which a file says LIVE. */
+void read_aggregate_live(struct read_aggregate *f, uint32_t family, const struct read_aggregate_live *live);
 /* A stack's sum so far, which only grows: of several the largest stays. */
 void read_aggregate_raise(struct read_aggregate *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight);
 /* STACK with FRAME as its innermost one. LISTS_FAILED: out of memory. */

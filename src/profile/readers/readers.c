@@ -240,6 +240,18 @@ static uint64_t known_interval(const struct conversion *c, const struct profile 
 	return 0;
 }
 
+/* Where objects that are there are shown without what grows, why. */
+static void note_growth(struct conversion *c, const struct read_aggregate_family *f, const struct profile *p)
+{
+	const struct event_fields fields = event_fields_of(f->name);
+	bool objects = event_field_of_kind(&fields, EVENT_FIELD_ID) < fields.count;
+
+	if (p->growth || (!objects && !f->is_live))
+		return;
+	buffer_printf(&c->notes, "%s: what grows is not shown: %s\n", f->name, f->lives_twice ?
+		      "the objects are of several sessions" : "the file does not say since when objects were sampled");
+}
+
 static int make_profile(struct conversion *c, uint32_t family, struct error *err)
 {
 	const struct read_aggregate_family *f = &c->aggregate.families.items[family];
@@ -252,6 +264,7 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 		read_aggregate_refuse(&c->aggregate, "deep stacks, each told of many threads or states");
 		return no_memory(c, err);
 	}
+	note_growth(c, f, p);
 	p->engine = "recording";
 	p->recorded = true;
 	p->kinds_unknown = c->aggregate.kinds_unknown;

@@ -172,6 +172,8 @@ static void add_stack(struct saved *s, const struct read_aggregate_count *count)
 			   count->weight);
 	read_aggregate_add_objects(s->aggregate, s->family, stack, READ_NO_THREAD, count->state, count->parts,
 				   count->outside);
+	if (s->has_growth)
+		read_aggregate_add_growth(s->aggregate, s->family, stack, READ_NO_THREAD, count->state, &s->growth);
 }
 
 /* ---- what threads worked for ---- */
@@ -236,6 +238,28 @@ static bool is_of_context(const struct saved *s, uint64_t context)
 
 /* ---- stacks ---- */
 
+static void read_growth(struct saved *s)
+{
+	struct profile_growth *g = &s->growth;
+	const char *key;
+
+	s->has_growth = true;
+	if (!json_open(&s->j, '{'))
+		return;
+	while ((key = json_key(&s->j))) {
+		double number = (double)json_number(&s->j);
+
+		if (strcmp(key, "first_half") == 0)
+			g->halves[0] = (uint64_t)number;
+		else if (strcmp(key, "second_half") == 0)
+			g->halves[1] = (uint64_t)number;
+		else if (strcmp(key, "first_error") == 0)
+			g->variance[0] = number * number;
+		else if (strcmp(key, "second_error") == 0)
+			g->variance[1] = number * number;
+	}
+}
+
 static void read_stack(struct saved *s)
 {
 	uint64_t samples = 0, weight = 0, objects = 0, parts, outside = 0, context = 0;
@@ -243,6 +267,8 @@ static void read_stack(struct saved *s)
 	const char *key;
 
 	s->names.count = s->kinds.count = 0;
+	s->growth = (struct profile_growth){{0}, {0}};
+	s->has_growth = false;
 	if (!json_open(&s->j, '{'))
 		return;
 	while ((key = json_key(&s->j))) {
@@ -258,6 +284,8 @@ static void read_stack(struct saved *s)
 			objects = json_number(&s->j);
 		else if (strcmp(key, "outside_tlab") == 0 || strcmp(key, "estimated") == 0)
 			outside = json_number(&s->j);
+		else if (strcmp(key, "growth") == 0)
+			read_growth(s);
 		else if (strcmp(key, "state") == 0)
 			state = state_of(json_string(&s->j, NULL));
 		else if (strcmp(key, "context") == 0)
@@ -279,6 +307,12 @@ static void read_stacks(struct saved *s)
 	if (!saved_family(s, s->event, s->in_ns ? read_aggregate_time(s->event) : s->weight_kind)) {
 		json_skip(&s->j);
 		return;
+	}
+	if (s->live.known) {
+		const struct event_fields fields = event_fields_of(s->event);
+
+		s->live.objects = event_field_of_kind(&fields, EVENT_FIELD_ID) < fields.count;
+		read_aggregate_live(s->aggregate, s->family, &s->live);
 	}
 	if (!json_open(&s->j, '['))
 		return;
@@ -342,6 +376,12 @@ static bool read_head(struct saved *s, const char *key)
 		s->info->jdk = read_text(s);
 	else if (strcmp(key, "duration_ns") == 0)
 		s->duration = json_number(&s->j);
+	else if (strcmp(key, "counted") == 0)
+		s->live.used = json_number(&s->j);
+	else if (strcmp(key, "heap_max") == 0)
+		s->live.most = json_number(&s->j);
+	else if (strcmp(key, "growth_span_ns") == 0)
+		s->live.known = (s->live.span = json_number(&s->j)) > 0;
 	else
 		return false;
 	return true;
@@ -353,6 +393,7 @@ static void read_result(struct saved *s)
 	const char *key;
 
 	s->in_ns = true;
+	s->live = (struct read_aggregate_live){.since = 1};
 	if (!json_open(&s->j, '{'))
 		return;
 	while (!s->no_memory && !s->newer && (key = json_key(&s->j))) {

@@ -18,6 +18,9 @@ struct saved {
 	struct numbers methods, threads, nodes; /* of a trace: frames, frames, stacks, by their places */
 	struct numbers names;                   /* of the present stack */
 	VECTOR(uint8_t) kinds;
+	struct profile_growth growth;           /* and whether it says so */
+	bool has_growth;
+	struct read_aggregate_live live;        /* of the present result */
 	struct map frame_of;                    /* name and kind → frame */
 	uint32_t family;
 	bool in_ns;

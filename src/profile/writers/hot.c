@@ -117,42 +117,30 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 	buffer_putc(out, '\n');
 }
 
-#define LEAKS 5
-
-static void put_leak(struct buffer *out, const struct leaks *l, const struct leak *row, const struct paint *c)
-{
-	buffer_puts(out, "  ");
-	buffer_colour(out, c->warm);
-	buffer_puts(out, human_bytes((uint64_t)row->rate).text);
-	buffer_colour(out, c->off);
-	buffer_printf(out, " (%s to %s)  ", human_bytes((uint64_t)row->least).text,
-		      human_bytes((uint64_t)row->most).text);
-	if (row->class == LEAK_NO_CLASS)
-		buffer_puts(out, "asked for");
-	else
-		buffer_printf(out, "%s allocated", name_text(&l->names, row->class));
-	buffer_printf(out, " in %s", name_text(&l->names, row->place));
-	if (row->caller != row->place)
-		buffer_printf(out, " for %s", name_text(&l->names, row->caller));
-	buffer_printf(out, "; %s are there\n", human_bytes(row->there).text);
-}
-
 /* What keeps more and more objects. False: no memory. */
 static bool put_leaks(struct buffer *out, const struct profile *p, const struct paint *c)
 {
 	struct leaks l;
 	bool ok = leaks_find(&l, p) == 0;
+	size_t before;
 	uint32_t i;
 
-	if (ok && l.count)
-		buffer_printf(out, "What grew all the time (%s), and how much that is in an hour:\n",
-			      human_time(p->growth_span).text);
-	for (i = 0; ok && i < MIN(l.count, LEAKS); i++)
-		put_leak(out, &l, &l.rows[i], c);
-	if (ok && l.count > LEAKS)
-		buffer_printf(out, "  and %u more\n", l.count - LEAKS);
-	if (ok && l.count)
+	if (ok && l.count) {
+		leaks_put_title(out, p);
 		buffer_putc(out, '\n');
+	}
+	for (i = 0; ok && i < MIN(l.count, LEAKS_SHOWN); i++) {
+		buffer_puts(out, "  ");
+		leaks_put_row(out, &l, &l.rows[i], c->warm, c->off);
+		buffer_putc(out, '\n');
+	}
+	if (ok && l.count > LEAKS_SHOWN)
+		buffer_printf(out, "  and %u more\n", l.count - LEAKS_SHOWN);
+	before = out->length;
+	if (ok)
+		leaks_put_full(out, &l, p);
+	if (ok && l.count)
+		buffer_puts(out, out->length > before ? "\n\n" : "\n");
 	leaks_free(&l);
 	return ok;
 }
@@ -289,7 +277,7 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 	    thread_table(out, p, &m.names, is_by_weight(p, options), options->flat ? options->flat : HOT_THREADS))
 		out->failed = ENOMEM;
 	methods_free(&m);
-	if (!out->failed && (p->survivors || p->growth) && !put_leaks(out, p, &c))
+	if (!out->failed && leaks_known(p) && !put_leaks(out, p, &c))
 		out->failed = ENOMEM;
 	put_trust(out, p, &c);
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "common/base/json_writer.h"
+#include "common/base/square_root.h"
 #include "profile/model/context_text.h"
 #include "profile/model/frame_name.h"
 #include "profile/model/leaks.h"
@@ -70,6 +71,10 @@ static void put_head(struct json_writer *w, const struct profile *p)
 			p->effective_interval);
 	if (!profile_is_time(p))
 		json_put_number(w, "counted", p->counted);
+	if (p->heap_most)
+		json_put_number(w, "heap_max", p->heap_most);
+	if (leaks_known(p))
+		json_put_number(w, "growth_span_ns", p->growth_span);
 	json_put_numbers(w, {"cpu_time_ns", p->cpu_time}, {"own_cpu_ns", p->own_cpu},
 			 {"children_cpu_ns", p->children_cpu});
 	if (p->told)
@@ -172,6 +177,7 @@ static int put_methods(struct json_writer *w, const struct profile *p, unsigned 
 /* What keeps more and more objects. */
 static int put_leaks(struct json_writer *w, const struct profile *p)
 {
+	struct leaks_full full;
 	struct leaks l;
 	int rc = leaks_find(&l, p);
 	uint32_t i;
@@ -190,6 +196,13 @@ static int put_leaks(struct json_writer *w, const struct profile *p)
 		json_end(w);
 	}
 	json_end(w);
+	if (rc == 0 && leaks_fill(&l, p, &full)) {
+		json_object(w, "heap_full");
+		json_put_numbers(w, {"at_least_s", (uint64_t)MIN(full.soonest * 3600, 1e18)},
+				 {"at_most_s", (uint64_t)MIN(full.latest * 3600, 1e18)}, {"free", full.free},
+				 {"heap", p->heap_most});
+		json_end(w);
+	}
 	leaks_free(&l);
 	return rc;
 }
@@ -303,6 +316,16 @@ static void put_frames(struct json_writer *w, const struct profile *p, const uin
 	json_end(w);
 }
 
+/* What leaks_find goes by. */
+static void put_growth(struct json_writer *w, const struct profile_growth *g)
+{
+	json_object(w, "growth");
+	json_put_numbers(w, {"first_half", g->halves[0]}, {"second_half", g->halves[1]},
+			 {"first_error", (uint64_t)(square_root(g->variance[0]) + 0.5)},
+			 {"second_error", (uint64_t)(square_root(g->variance[1]) + 0.5)});
+	json_end(w);
+}
+
 static void put_stack(struct json_writer *w, const struct profile *p, const struct profile_stack *s,
 		      const struct quoted *q)
 {
@@ -319,6 +342,8 @@ static void put_stack(struct json_writer *w, const struct profile *p, const stru
 		json_put_numbers(w, {"tid", p->threads[s->thread].tid}, {"thread", s->thread});
 	if (s->trace_context)
 		json_put_number(w, "context", s->trace_context - 1);
+	if (leaks_known(p))
+		put_growth(w, &p->growth[s - p->stacks]);
 	json_end(w);
 }
 
@@ -370,7 +395,7 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	put_head(&w, p);
 	put_counts(&w, p);
 	result = put_methods(&w, p, style, options->total);
-	if (result == 0 && (p->survivors || p->growth))
+	if (result == 0 && leaks_known(p))
 		result = put_leaks(&w, p);
 	if (result == 0 && libraries_matter(p))
 		result = put_libraries(&w, p);

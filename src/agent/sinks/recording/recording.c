@@ -161,8 +161,7 @@ static int open_to_read(const struct recording *r)
 	return open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Lock held. */
-static int copy(const struct recording *r, struct buffer *out, struct error *err)
+int recording_copy_file(const struct recording *r, struct buffer *out, struct error *err)
 {
 	uint64_t at = 0, size = jfr_size(r->jfr) + r->appended;
 	int fd = open_to_read(r);
@@ -192,7 +191,7 @@ int recording_copy(struct recording *r, struct buffer *out, struct recording_boo
 	pthread_mutex_lock(&r->lock);
 	rc = flush(r, books, err);
 	if (rc == 0)
-		rc = copy(r, out, err);
+		rc = recording_copy_file(r, out, err);
 	pthread_mutex_unlock(&r->lock);
 	return rc;
 }

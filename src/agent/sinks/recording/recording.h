@@ -97,6 +97,11 @@ int recording_flush(struct recording *r, struct recording_books *books, struct e
 /* The same, and append the file to OUT. */
 int recording_copy(struct recording *r, struct buffer *out, struct recording_books *books, struct error *err);
 /*
+ * Instead of recording_begin: OUT gets a recording of its own, of the objects of C that are there now. The last look
+ * at them was just now.
+ */
+int recording_write_survivors(struct recording *r, struct collector *c, struct buffer *out, struct error *err);
+/*
  * The end (after collector_stop): the last samples are written. Why something is missing, or 0. -EINPROGRESS: its
  * thread has not ended, as the disk does not answer; this can be called again.
  */

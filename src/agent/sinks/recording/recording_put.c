@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/survivors.h"
 #include "agent/context/context_table.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/sinks/ring/ring.h"
@@ -48,6 +49,20 @@ static void put_wait(struct recording *r, const struct sink_event *e, uint32_t t
 	jfr_wait(r->jfr, &w);
 }
 
+/* What is known of the heap, before the first of its objects in a chunk. */
+static void put_live_heap(struct recording *r, uint32_t event, uint64_t time)
+{
+	const struct collector *c = r->collector;
+	const struct jfr_value v[] = {
+		JFR_N(jfr_ticks(r->jfr, c->opened)), JFR_N(jfr_ticks(r->jfr, c->opened + c->growth_span[event])),
+		JFR_N(c->sources->heap_used()), JFR_N(c->sources->heap_most()),
+	};
+
+	if (r->live_chunk != r->chunks)
+		jfr_event(r->jfr, JFR_LIVE_HEAP, time, v, ARRAY_LEN(v));
+	r->live_chunk = r->chunks;
+}
+
 static void put_fields(struct recording *r, const struct sink_event *e, uint32_t thread, uint32_t stack)
 {
 	uint32_t class_name = e->fields->class_name;
@@ -62,6 +77,8 @@ static void put_fields(struct recording *r, const struct sink_event *e, uint32_t
 		.bare = r->options.object_samples,
 	};
 
+	if (survivors_are_of(r->collector, e->event))
+		put_live_heap(r, e->event, e->time);
 	jfr_field_sample(r->jfr, jfr_type_of_event(r->options.events[e->event].name), &s);
 }
 

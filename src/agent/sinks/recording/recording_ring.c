@@ -69,6 +69,7 @@ static void close_books(struct recording *r)
 	uint64_t now = os_monotonic();
 
 	pthread_mutex_lock(&r->collector->lock);
+	recording_put_survivors(r);
 	recording_put_losses(r, now);
 	recording_put_counters(r, now);
 	recording_count_stored(r);

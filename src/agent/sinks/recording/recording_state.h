@@ -98,6 +98,7 @@ struct recording {
 	uint64_t windows;         /* of those that `begin` and `end` make, that are in the file */
 	uint64_t samples;         /* written */
 	uint32_t chunks;
+	uint32_t live_chunk;      /* in which it is said what is known of the heap */
 	uint64_t appended;        /* bytes behind ours */
 
 	pthread_t thread;
@@ -128,6 +129,11 @@ void recording_let_go(const struct sink_event *e);
 /* Take what the collector has gathered into r->batch. Both locks held. */
 void recording_take_over(struct recording *r);
 extern const struct sink_ops recording_sink_ops;
+
+/* Its file to OUT: what it has by now. Lock held. */
+int recording_copy_file(const struct recording *r, struct buffer *out, struct error *err);
+/* Objects that are there now are samples of now. The lock of the collector held. */
+void recording_put_survivors(struct recording *r);
 
 /* Windows between two functions that were shut since the last time. Both locks held. */
 void recording_put_windows(struct recording *r);

@@ -76,3 +76,10 @@ uint64_t collections_used(void)
 	heap_read(&zone.layout, &counters.all, &now);
 	return counters.eden && counters.survivor ? now.used - MIN(now.used, *counters.eden) : now.used;
 }
+
+uint64_t collections_most(void)
+{
+	uint64_t most = 0;
+
+	return flag_read_size(&zone.layout, "MaxHeapSize", &most) ? most : 0;
+}

@@ -16,5 +16,7 @@ uint32_t collections_now(void);
 void collections_ask(void);
 /* Bytes of the heap that were in use after the last one; 0: not known (-XX:-UsePerfData). Normal code. */
 uint64_t collections_used(void);
+/* Bytes that the heap may have; 0: not known. Normal code. */
+uint64_t collections_most(void);
 
 #endif

@@ -26,6 +26,7 @@ enum { FIELD_CLASS, FIELD_SIZE, FIELD_TIME, FIELD_AGE, FIELD_ID };
 static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size);
 static struct object_source live = OBJECT_SOURCE(take);
 static _Atomic uint64_t used; /* bytes of the heap, after the last collection before the last look */
+static _Atomic uint64_t most; /* that the heap may have */
 static _Atomic uint64_t collected;
 
 /* ---- on the thread that allocates ---- */
@@ -73,11 +74,17 @@ static void look(bool collect)
 		collect_heap();
 	live_table_look(env);
 	atomic_store(&used, collections_used());
+	atomic_store(&most, collections_most());
 }
 
 uint64_t live_objects_used(void)
 {
 	return atomic_load(&used);
+}
+
+uint64_t live_objects_most(void)
+{
+	return atomic_load(&most);
 }
 
 uint64_t live_objects_collected(void)

@@ -128,6 +128,9 @@ static void merge_stack(struct chunk_handlers *w, const struct event_counts *a, 
 	else
 		read_aggregate_add_objects(w->aggregate, family, stack, thread, with.state, t->parts,
 					   strcmp(a->event, "jdk.ObjectAllocationOutsideTLAB") == 0 ? weight : 0);
+	if ((size_t)(t - a->t.items.items) < a->t.growth.count)
+		read_aggregate_add_growth(w->aggregate, family, stack, thread, with.state,
+					  &a->t.growth.items[t - a->t.items.items]);
 }
 
 static void merge_threads(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,
@@ -174,6 +177,8 @@ static void merge(struct chunk_handlers *w, const struct event_counts *a, const 
 		merge_stack(w, a, family, &scale, &a->t.items.items[i]);
 	merge_threads(w, a, family, &scale);
 	w->aggregate->families.items[family].failed += a->failed;
+	if (a->is_live)
+		read_aggregate_live(w->aggregate, family, &w->live);
 }
 
 /* The families of an event by the table; "cpu" for the CPU-time samples of ours. */

@@ -35,6 +35,8 @@ static const struct rule rules[] = {
 	 {{"startTime", SLOT_TIME}, {"address", SLOT_A}, {"size", SLOT_WEIGHT}}},
 	{"jstrobe.IOWeight", HANDLE_IO_WEIGHT, {{"startTime", SLOT_TIME}, {"weight", SLOT_WEIGHT}, {"target", SLOT_A},
 	  {"estimated", SLOT_B}, {"idle", SLOT_C}, {"open", SLOT_D}}},
+	{"jstrobe.LiveHeap", HANDLE_LIVE_HEAP,
+	 {{"since", SLOT_A}, {"until", SLOT_B}, {"used", SLOT_C}, {"most", SLOT_D}}},
 	{"jdk.MethodTiming", HANDLE_TIMING,
 	 {{"method", SLOT_OBJECT}, {"invocations", SLOT_A}, {"average", SLOT_WEIGHT}}},
 };
@@ -166,10 +168,12 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	const struct metadata_field *size = field_of(&w->metadata, type, "allocationSize");
 	const struct metadata_field *said = NULL;
 	bool is_size = size && weight && size != weight && !size->pooled && !size->array;
+	bool is_live = is_size && strcmp(event, "profiler.LiveObject") == 0 &&
+		       field_of(&w->metadata, type, "allocationTime");
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
 	enum left_role left = left_role_of(w, event);
 	bool io = source->family && strcmp(source->family, "io") == 0;
-	struct wanted wanted[ARRAY_LEN(sample_fields) + ARRAY_LEN(call_fields) + 4];
+	struct wanted wanted[ARRAY_LEN(sample_fields) + ARRAY_LEN(call_fields) + 5];
 	size_t count = ARRAY_LEN(sample_fields), i;
 	struct event_handler *handler;
 
@@ -184,6 +188,8 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 		wanted[count++] = call_fields[i];
 	if (left != LEFT_NONE)
 		wanted[count++] = (struct wanted){"address", SLOT_A};
+	if (is_live)
+		wanted[count++] = (struct wanted){"allocationTime", SLOT_B};
 	handler = add_handler(w, type, execution ? HANDLE_EXECUTION :
 				   strcmp(event, "jdk.CPUTimeSample") == 0 ? HANDLE_CPU_TIME :
 				   strcmp(event, "profiler.WallClockSample") == 0 ? HANDLE_WALL :
@@ -199,6 +205,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	handler->object_type = object && object->pooled ? object->type : METADATA_NONE;
 	handler->has_size = is_size;
 	handler->left = left;
+	handler->is_live = is_live;
 	handler->outside = size && size == weight && strcmp(event, "jdk.ObjectAllocationOutsideTLAB") == 0;
 	if (io)
 		said = add_call(w, handler);
@@ -208,6 +215,8 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	handler->counts = add_counts_of(w, event, NULL, said ? said : weight);
 	if (handler->counts != UINT32_MAX)
 		w->event_counts.items[handler->counts].of_calls = handler->of_call;
+	if (handler->counts != UINT32_MAX)
+		w->event_counts.items[handler->counts].is_live = strcmp(event, "profiler.LiveObject") == 0;
 	handler->wall_counts = execution ? add_counts_of(w, event, "wall", NULL) : handler->counts;
 	return handler->counts == UINT32_MAX || handler->wall_counts == UINT32_MAX ? -ENOMEM : 0;
 }
@@ -413,6 +422,8 @@ int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 	w->object.weight = 0;
 	w->call.there = false;
 	io_lines_clear(&w->calls);
+	w->live.known = false;
+	w->live.objects = true;
 	w->unweighed.count = w->unweighed_wall.count = w->timings.count = 0;
 	if (!c->metadata || !chunk_event(c, c->metadata, &e))
 		return -EBADMSG;

@@ -39,6 +39,7 @@ enum handler_kind {
 	HANDLE_OBJECT_WEIGHT, /* jstrobe.ObjectWeight: the same */
 	HANDLE_FREED,     /* a block, or a part of a mapping, is gone */
 	HANDLE_IO_WEIGHT, /* jstrobe.IOWeight: the same */
+	HANDLE_LIVE_HEAP, /* jstrobe.LiveHeap: of all live objects behind it */
 };
 
 enum handler_slot {
@@ -55,6 +56,7 @@ struct event_handler {
 	uint32_t counts, wall_counts; /* of chunk_handlers.event_counts */
 	bool has_stack, has_thread, has_state, has_object, has_time;
 	bool has_size;      /* its weight is of objects of that size */
+	bool is_live;       /* it is an object that is there */
 	bool outside;       /* its weight is the size of an object outside TLABs */
 	enum left_role { LEFT_NONE, LEFT_BLOCK, LEFT_MAPPING } left; /* native memory that is freed some time */
 	bool of_call;       /* what it stands for, and its object, are in the jstrobe.IOWeight before it */
@@ -72,6 +74,7 @@ struct event_counts {
 	enum metadata_unit unit; /* of its weights */
 	bool has_weight;
 	bool weighed;            /* their weights came later, in ns */
+	bool is_live;            /* of objects that are there */
 	bool begun;              /* its counts are ready for this chunk: it has had a sample */
 	bool of_calls;           /* parts of its counts are of weights, those that are estimates */
 	struct stack_counts t;
@@ -128,6 +131,8 @@ struct chunk_handlers {
 	struct {
 		uint64_t time, weight;
 	} object; /* what the last jstrobe.ObjectWeight said; weight 0: none */
+	struct read_aggregate_live live; /* what the last jstrobe.LiveHeap said; not known: none */
+	uint64_t middle;        /* of the time that it speaks of, ticks */
 	struct {
 		bool there;
 		uint64_t time, target; /* target: a key */

@@ -164,6 +164,19 @@ static void take_call(struct chunk_handlers *w, const struct event_handler *hand
 	io_lines_add(&w->calls, line, &w->call.is);
 }
 
+/* From the next object on it is known when the time has its middle. */
+static void take_live_heap(struct chunk_handlers *w, const uint64_t *slots)
+{
+	uint64_t span = slots[SLOT_B] - slots[SLOT_A];
+
+	w->live.known = (int64_t)span > 0;
+	w->middle = slots[SLOT_A] + span / 2;
+	w->live.since = (uint64_t)chunk_time(w->chunk, slots[SLOT_A]);
+	w->live.span = wide_scale(span, NS_PER_S, 0, w->chunk->ticks_per_second);
+	w->live.used = slots[SLOT_C];
+	w->live.most = slots[SLOT_D];
+}
+
 static void take_sample(struct chunk_handlers *w, struct event_handler *handler, uint64_t position)
 {
 	const uint64_t *slots = handler->slots;
@@ -222,6 +235,8 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 			a->t.items.items[item].parts += weight;
 		if (said)
 			take_call(w, handler, object);
+		if (handler->is_live && w->live.known && item != STACK_COUNT_NONE)
+			stack_counts_grow(&a->t, item, weight, slots[SLOT_SIZE], slots[SLOT_B] > w->middle);
 	}
 	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
 		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){
@@ -482,6 +497,9 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 			.idle = (int64_t)handler->slots[SLOT_C] < 0 ? 0 : handler->slots[SLOT_C],
 			.estimated = handler->slots[SLOT_B] != 0, .open = handler->slots[SLOT_D] != 0,
 		};
+		break;
+	case HANDLE_LIVE_HEAP:
+		take_live_heap(w, handler->slots);
 		break;
 	case HANDLE_JDK_LOST:
 		w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/model/leaks.h"
+
 /* COUNT zeroed items of SIZE bytes at *ITEMS, which has room for *ROOM. */
 static bool zeroed(void *items, uint32_t *room, uint32_t count, size_t size)
 {
@@ -21,7 +23,7 @@ static bool zeroed(void *items, uint32_t *room, uint32_t count, size_t size)
 
 void stack_counts_empty(struct stack_counts *t)
 {
-	t->items.count = t->with.count = 0;
+	t->items.count = t->with.count = t->growth.count = 0;
 	t->samples = t->weight = 0;
 	t->over = false;
 }
@@ -44,6 +46,7 @@ void stack_counts_end(struct stack_counts *t)
 	free(t->items.items);
 	free(t->direct);
 	free(t->with.items);
+	free(t->growth.items);
 	free(t->threads);
 	map_free(&t->others);
 	map_free(&t->with_index);
@@ -90,4 +93,17 @@ struct stack_count *stack_count_of(struct stack_counts *t, uint32_t stack, uint3
 	item->with = with;
 	*slot = (uint32_t)t->items.count;
 	return item;
+}
+
+void stack_counts_grow(struct stack_counts *t, uint32_t item, uint64_t weight, uint64_t size, bool half)
+{
+	while (t->growth.count <= item && !t->no_memory) {
+		struct profile_growth *more = VECTOR_PUSH(&t->growth);
+
+		if (more)
+			memset(more, 0, sizeof(*more));
+		t->no_memory |= !more;
+	}
+	if (!t->no_memory)
+		leaks_grow(&t->growth.items[item], weight, size, half);
 }

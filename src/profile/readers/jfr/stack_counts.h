@@ -11,6 +11,7 @@
 
 #include "common/base/map.h"
 #include "common/base/vector.h"
+#include "profile/model/profile.h"
 
 #define STACK_COUNT_NONE UINT32_MAX /* no stack, thread, class */
 
@@ -35,6 +36,7 @@ struct stack_counts {
 	VECTOR(struct stack_count) items;
 	uint32_t *direct;          /* stack's place, + 1 for STACK_COUNT_NONE → item + 1 */
 	struct map others;         /* with and stack → item + 1 */
+	VECTOR(struct profile_growth) growth; /* of the items, as far as there is any */
 	VECTOR(struct stack_count_with) with; /* with - 1 → what it is */
 	struct map with_index;  /* thread and object → number of the pair */
 	struct map with_states; /* that number and the state → with */
@@ -55,6 +57,9 @@ void stack_counts_end(struct stack_counts *t);
 /* The item of STACK with THREAD and OBJECT (STACK_COUNT_NONE each) and STATE; NULL: out of memory. */
 struct stack_count *stack_count_of(struct stack_counts *t, uint32_t stack, uint32_t thread, uint32_t object,
 				   uint8_t state);
+
+/* Item ITEM has WEIGHT bytes of objects of SIZE that are there, of half HALF of the time. Out of memory: no_memory. */
+void stack_counts_grow(struct stack_counts *t, uint32_t item, uint64_t weight, uint64_t size, bool half);
 
 /* Count SAMPLES with WEIGHT; BY_THREAD: apart by thread. Returns the item. */
 static inline uint32_t stack_count_add(struct stack_counts *t, uint32_t stack, uint32_t thread, bool by_thread,

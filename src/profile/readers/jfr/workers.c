@@ -85,6 +85,9 @@ static void copy_family(struct read_aggregate *to, const struct read_aggregate *
 			read_aggregate_add(to, number, stacks[t->stack],
 				 thread, t->state, t->samples, t->weight);
 		read_aggregate_add_objects(to, number, stacks[t->stack], thread, t->state, t->parts, t->outside);
+		if (i < from->growth.count)
+			read_aggregate_add_growth(to, number, stacks[t->stack], thread, t->state,
+						  &from->growth.items[i]);
 	}
 	for (i = 0; i < from->threads.count; i++)
 		read_aggregate_add_thread(to, number, threads[from->threads.items[i].thread],
@@ -100,6 +103,9 @@ static void copy_family(struct read_aggregate *to, const struct read_aggregate *
 	family->truncated += from->truncated;
 	family->no_stack += from->no_stack;
 	family->failed += from->failed;
+	if (from->is_live)
+		read_aggregate_live(to, number, &from->live);
+	family->lives_twice |= from->lives_twice;
 }
 
 void workers_join_aggregate(struct read_aggregate *to, const struct read_aggregate *from)

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "profile/model/calls.h"
+#include "profile/model/leaks.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/profile_unit.h"
 #include "profile/model/sorted.h"
@@ -260,6 +261,40 @@ static void put_texts(struct json_writer *w, const struct profile *p, const stru
 	buffer_free(&text);
 }
 
+/* Sentences about what grows: the title, each of the fastest, and what comes of it. */
+static int put_leaks(struct json_writer *w, const struct profile *p)
+{
+	struct buffer text = BUFFER_INIT;
+	struct leaks l;
+	int rc = leaks_find(&l, p);
+	uint32_t i;
+
+	json_array(w, "leaks");
+	if (rc == 0 && l.count) {
+		leaks_put_title(&text, p);
+		json_put_text(w, NULL, buffer_text(&text, w->out));
+	}
+	for (i = 0; rc == 0 && i < MIN(l.count, LEAKS_SHOWN); i++) {
+		text.length = 0;
+		leaks_put_row(&text, &l, &l.rows[i], "", "");
+		json_put_text(w, NULL, buffer_text(&text, w->out));
+	}
+	text.length = 0;
+	if (rc == 0 && l.count > LEAKS_SHOWN)
+		buffer_printf(&text, "and %u more", l.count - LEAKS_SHOWN);
+	if (text.length)
+		json_put_text(w, NULL, buffer_text(&text, w->out));
+	text.length = 0;
+	if (rc == 0)
+		leaks_put_full(&text, &l, p);
+	if (text.length)
+		json_put_text(w, NULL, buffer_text(&text, w->out));
+	json_end(w);
+	buffer_free(&text);
+	leaks_free(&l);
+	return rc;
+}
+
 /* How it is shown at first. */
 static void put_view(struct json_writer *w, const struct profile *p, const struct format_options *options)
 {
@@ -326,7 +361,9 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 	put_texts(&w, p, options);
 	put_top_kinds(&w, p);
 	put_threads(&w, p);
-	result = p->calls ? calls_page_put(&w, p) : put_stacks(&w, p, options, more);
+	result = leaks_known(p) ? put_leaks(&w, p) : 0;
+	if (!result)
+		result = p->calls ? calls_page_put(&w, p) : put_stacks(&w, p, options, more);
 	if (!result && p->io_count)
 		result = io_page_put(&w, p, options);
 	json_put_bool(&w, "end", true);
