@@ -42,6 +42,14 @@ def site(profile, method, key="weight"):
                if s["frames"][-1] == "byte[]" and f"truth.Lives.{method}" in s["frames"])
 
 
+def live_objects(path):
+    """Of a recording, each with the weight and the age that stand before it."""
+    events = Recording(path).events
+    objects, weights = events["profiler.LiveObject"], events["jstrobe.LiveWeight"]
+    assert len(objects) == len(weights)
+    return [{**weight, **one} for one, weight in zip(objects, weights)]
+
+
 def near(told, true, samples, size, interval, lost=0):
     """Within five standard errors of SAMPLES samples, each of which stands for the same, but for what was LOST."""
     chance = min(1.0, size / interval)
@@ -145,7 +153,7 @@ def test_recording(jdk):
         truth = go_on(program, "begin", 1)
         done = jstrobe("stop", program.pid)
         assert done.returncode == 0 and "of objects still there" in done.stderr, done.stderr
-    events = [e for e in Recording(path).events["profiler.LiveObject"] if e["allocationSize"] == 1024]
+    events = [e for e in live_objects(path) if e["allocationSize"] == 1024]
     told = sum(e["weight"] for e in events)
     assert near(told, 2 * truth["kept"], len(events), 1024, 16384), (told, truth)
     assert all(e["age"] >= 1 and e["allocationTime"] < e["startTime"] for e in events)
@@ -268,6 +276,7 @@ def test_leaks_in_every_result(jdk, collector, say):
     text = jstrobe("convert", copy).stdout
     assert "What grew all the time" in text and "At this rate the heap is full in " in text, text
     events = Recording(copy).events
+    assert len(live_objects(copy)) > 100
     assert len(events["jstrobe.LiveHeap"]) == 1 and events["jstrobe.LiveHeap"][0]["most"] == 256 * MIB
     assert all(e["allocationTime"] < e["startTime"] for e in events["profiler.LiveObject"])
 
@@ -282,7 +291,7 @@ def test_of_the_last_samples(jdk, tmp_path):
         done = jstrobe("dump", "--gc", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
         assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
-    events = [e for e in Recording(path).events["profiler.LiveObject"] if e["allocationSize"] == 1024]
+    events = [e for e in live_objects(path) if e["allocationSize"] == 1024]
     assert near(sum(e["weight"] for e in events), 2 * truth["kept"], len(events), 1024, 16384), (len(events), truth)
     assert min(e["startTime"] - e["allocationTime"] for e in events) > TICKS, "it was filled a second before"
 

@@ -524,6 +524,16 @@ def test_other_readers(jdk17, jdk25, say):
             subprocess.run([jdk17.java, "-jar", converter, family, path, text], check=True, stdout=subprocess.DEVNULL)
             with open(text) as file:
                 assert sum(int(line.rsplit(" ", 1)[1]) for line in file) == wanted, family
+        with Program(jdk17, "Lives", 1024, 8 << 20) as program:
+            assert jstrobe("start", "-e", "live@16k", "-f", path, program.pid).returncode == 0
+            program.say("begin")
+            wait_until(lambda: program.mark().get("done") == 1, 60)
+            assert jstrobe("stop", "--gc", program.pid).returncode == 0
+        subprocess.run([jdk17.java, "-jar", converter, "--live", "-o", "collapsed", path, text], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(text) as file:
+            assert sum(int(line.rsplit(" ", 1)[1]) for line in file) == \
+                len(jfr.Recording(path).events["profiler.LiveObject"]) > 100
     else:
         say("async-profiler's converter could not be fetched: not tried")
 

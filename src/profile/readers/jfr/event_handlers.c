@@ -35,6 +35,7 @@ static const struct rule rules[] = {
 	 {{"startTime", SLOT_TIME}, {"address", SLOT_A}, {"size", SLOT_WEIGHT}}},
 	{"jstrobe.IOWeight", HANDLE_IO_WEIGHT, {{"startTime", SLOT_TIME}, {"weight", SLOT_WEIGHT}, {"target", SLOT_A},
 	  {"estimated", SLOT_B}, {"idle", SLOT_C}, {"open", SLOT_D}}},
+	{"jstrobe.LiveWeight", HANDLE_OBJECT_WEIGHT, {{"startTime", SLOT_TIME}, {"weight", SLOT_WEIGHT}}},
 	{"jstrobe.LiveHeap", HANDLE_LIVE_HEAP,
 	 {{"since", SLOT_A}, {"until", SLOT_B}, {"used", SLOT_C}, {"most", SLOT_D}}},
 	{"jdk.MethodTiming", HANDLE_TIMING,
@@ -168,7 +169,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	const struct metadata_field *size = field_of(&w->metadata, type, "allocationSize");
 	const struct metadata_field *said = NULL;
 	bool is_size = size && weight && size != weight && !size->pooled && !size->array;
-	bool is_live = is_size && strcmp(event, "profiler.LiveObject") == 0 &&
+	bool is_live = strcmp(event, "profiler.LiveObject") == 0 && size && weight && !size->pooled && !size->array &&
 		       field_of(&w->metadata, type, "allocationTime");
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
 	enum left_role left = left_role_of(w, event);

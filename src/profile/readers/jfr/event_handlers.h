@@ -36,7 +36,7 @@ enum handler_kind {
 	HANDLE_COUNTS, HANDLE_REASON, /* jstrobe.Counters, jstrobe.SamplesLost */
 	HANDLE_SETTING, HANDLE_JVM, HANDLE_JDK_LOST,
 	HANDLE_CONTEXT,   /* jstrobe.SampleContext: of the sample behind it */
-	HANDLE_OBJECT_WEIGHT, /* jstrobe.ObjectWeight: the same */
+	HANDLE_OBJECT_WEIGHT, /* jstrobe.ObjectWeight, jstrobe.LiveWeight: the same */
 	HANDLE_FREED,     /* a block, or a part of a mapping, is gone */
 	HANDLE_IO_WEIGHT, /* jstrobe.IOWeight: the same */
 	HANDLE_LIVE_HEAP, /* jstrobe.LiveHeap: of all live objects behind it */

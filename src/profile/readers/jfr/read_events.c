@@ -190,11 +190,11 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 	uint64_t weight = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT]; /* less than nothing is nothing */
 	uint32_t object = STACK_COUNT_NONE, item = STACK_COUNT_NONE;
 	bool said = handler->of_call && w->call.there && w->call.time == slots[SLOT_TIME];
-	uint64_t all;
+	uint64_t all, size;
 	bool wall = handler->kind == HANDLE_EXECUTION && (w->knows_cpu_state || w->ours) &&
 		    state != POOL_NO_PLACE && !(mark & STATE_CPU);
 
-	if (handler->outside) {
+	if (handler->outside || (handler->is_live && !handler->has_size)) {
 		if (w->object.weight && w->object.time == slots[SLOT_TIME])
 			weight = w->object.weight;
 		w->object.weight = 0;
@@ -228,15 +228,15 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 				 mark >> STATE_SHIFT, samples, weight);
 		a->failed += slots[SLOT_FAILED] != 0;
 		w->aggregate->no_memory |= item == STACK_COUNT_NONE;
-		if ((handler->has_size || handler->outside) && w->ours && item != STACK_COUNT_NONE)
-			add_objects(&a->t.items.items[item], weight,
-				    slots[handler->outside ? SLOT_WEIGHT : SLOT_SIZE]);
+		size = slots[handler->has_size ? SLOT_SIZE : SLOT_WEIGHT];
+		if ((handler->has_size || handler->outside || handler->is_live) && w->ours && item != STACK_COUNT_NONE)
+			add_objects(&a->t.items.items[item], weight, size);
 		if (said && w->call.is.estimated && item != STACK_COUNT_NONE)
 			a->t.items.items[item].parts += weight;
 		if (said)
 			take_call(w, handler, object);
 		if (handler->is_live && w->live.known && item != STACK_COUNT_NONE)
-			stack_counts_grow(&a->t, item, weight, slots[SLOT_SIZE], slots[SLOT_B] > w->middle);
+			stack_counts_grow(&a->t, item, weight, size, slots[SLOT_B] > w->middle);
 	}
 	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
 		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){

@@ -34,6 +34,15 @@ static void outside(struct jfr *j, const struct jfr_field_sample *s, uint64_t si
 	jfr_event(j, JFR_OBJECT_OUTSIDE, s->time, v, ARRAY_LEN(v));
 }
 
+/* What others' readers of live objects have no field for: they would take it for the next event. */
+static void live_weight(struct jfr *j, const struct jfr_field_sample *s)
+{
+	const struct jfr_value v[] = {JFR_N(s->weight),
+				      JFR_N(s->values[event_field_of_kind(&s->fields, EVENT_FIELD_NUMBER)])};
+
+	jfr_event(j, JFR_LIVE_WEIGHT, s->time, v, ARRAY_LEN(v));
+}
+
 void jfr_field_sample(struct jfr *j, unsigned type, const struct jfr_field_sample *s)
 {
 	struct jfr_value v[2 + EVENT_FIELDS_MAX] = {JFR_N(s->thread), JFR_N(s->stack)};
@@ -50,10 +59,12 @@ void jfr_field_sample(struct jfr *j, unsigned type, const struct jfr_field_sampl
 		outside(j, s, s->values[event_field_of_kind(&s->fields, EVENT_FIELD_SIZE)]);
 		return;
 	}
+	if (type == JFR_LIVE_OBJECT)
+		live_weight(j, s);
 	for (i = 0; i < s->fields.count; i++) {
 		enum event_field_kind kind = s->fields.items[i].kind;
 
-		if (kind == EVENT_FIELD_ID || kind == EVENT_FIELD_OUTSIDE)
+		if (!s->fields.items[i].jfr[0])
 			continue;
 		v[count++].number = kind == EVENT_FIELD_CLASS ? s->class : kind == EVENT_FIELD_WEIGHT ? s->weight :
 				    kind == EVENT_FIELD_TIME ? jfr_ticks(j, s->values[i]) : s->values[i];
