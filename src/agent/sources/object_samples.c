@@ -13,6 +13,7 @@
 #include "agent/sources/active.h"
 #include "agent/sources/alloc_weight.h"
 #include "agent/sources/callback_source.h"
+#include "agent/sources/sample_rate.h"
 #include "agent/zone/zone.h"
 #include "common/base/clock_ns.h"
 
@@ -26,13 +27,10 @@ static struct {
 	_Atomic bool on;           /* the JVM tells */
 	_Atomic uint64_t interval; /* by which a thread that draws now does */
 	_Atomic uint64_t least, most; /* that it was in this session, or in the last one */
-	/* so many samples a second at most; 0: any number. Since `since` so many came, for so many bytes. */
-	uint32_t rate;
-	_Atomic uint64_t since, count, bytes;
+	bool bounded;              /* by a rate */
+	struct sample_rate rate;
 } samples = {.interval = JVM_INTERVAL};
 
-#define RATE_SAMPLES 20u /* at least, that tell the pace */
-#define RATE_SHORTEST NS_PER_MS
 #define LONGEST_INTERVAL INT32_MAX
 
 /* ---- the rate ---- */
@@ -52,31 +50,11 @@ static jvmtiError set_interval(uint64_t interval)
 	return said;
 }
 
-/*
- * A sample of BYTES came. Once a second, or as soon as there are as many as a second may have, the interval becomes
- * what brings that many at the present pace (of few it takes more seconds to tell). Weights are by the interval of the
- * drawing, so that sums stay unbiased.
- */
-static void keep_rate(uint64_t bytes)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), since = atomic_load(&samples.since), took = now - since, pace;
-	uint64_t count = atomic_fetch_add(&samples.count, 1) + 1, enough = MAX(samples.rate, RATE_SAMPLES);
-
-	bytes += atomic_fetch_add(&samples.bytes, bytes);
-	if (took < RATE_SHORTEST || (count < enough && took < NS_PER_S * enough / samples.rate) ||
-	    !atomic_compare_exchange_strong(&samples.since, &since, now))
-		return;
-	atomic_store(&samples.count, 0);
-	atomic_store(&samples.bytes, 0);
-	pace = (uint64_t)((double)bytes / (double)took * NS_PER_S / samples.rate);
-	set_interval(MIN(MAX(pace, samples.wanted), (uint64_t)LONGEST_INTERVAL));
-}
-
 /* ---- on the thread that allocates ---- */
 
 static void JNICALL on_sampled(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass class, jlong size)
 {
-	uint64_t drawn_by = atomic_load(&samples.interval);
+	uint64_t drawn_by = atomic_load(&samples.interval), wanted;
 	unsigned i;
 
 	for (i = 0; i < SOURCES && samples.sources[i]; i++) {
@@ -85,8 +63,10 @@ static void JNICALL on_sampled(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobjec
 		if (event >= 0)
 			samples.sources[i]->take((uint32_t)event, ti, env, object, class, (uint64_t)size);
 	}
-	if (samples.rate)
-		keep_rate(alloc_weight((uint64_t)size, drawn_by));
+	wanted = samples.bounded ? sample_rate_took(&samples.rate, clock_ns(CLOCK_MONOTONIC),
+						    alloc_weight((uint64_t)size, drawn_by)) : 0;
+	if (wanted)
+		set_interval(wanted);
 }
 
 void object_samples_arm(struct thread_record *r, uint32_t e)
@@ -140,12 +120,10 @@ static int enable(const char *name, uint64_t interval, struct error *err)
 	if (said)
 		return error_set(err, ENOTSUP, "%s: this JVM refuses to give samples of allocations (JVMTI error %d)",
 				 name, (int)said);
-	samples.rate = active_options()->rate;
+	samples.bounded = active_options()->rate;
+	sample_rate_begin(&samples.rate, active_options()->rate, interval, LONGEST_INTERVAL, clock_ns(CLOCK_MONOTONIC));
 	atomic_store(&samples.least, interval);
 	atomic_store(&samples.most, interval);
-	atomic_store(&samples.count, 0);
-	atomic_store(&samples.bytes, 0);
-	atomic_store(&samples.since, clock_ns(CLOCK_MONOTONIC));
 	said = set_interval(interval);
 	if (said == JVMTI_ERROR_NONE) {
 		said = (*samples.ti)->SetEventNotificationMode(samples.ti, JVMTI_ENABLE,
