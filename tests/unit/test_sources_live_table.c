@@ -137,6 +137,90 @@ static void more_than_there_is_room_for(void **state)
 	free(firsts);
 }
 
+/*
+ * The table fills, all but a few objects go, and with looks it takes more of the new ones again, until they fill it
+ * once more: at each moment what is kept stands for all that are there, of each time by itself.
+ */
+static void finer_again(void **state)
+{
+	enum { PHASES = 4 };
+	static const uint32_t counts[PHASES] = {600000, 20000, 20000, 300000};
+	uint64_t *ids = calloc(OBJECTS, sizeof(*ids)), *firsts = calloc(OBJECTS, sizeof(*firsts));
+	uint32_t i, age, phase, first = 0, level[PHASES], looks;
+
+	(void)state;
+	assert_non_null(ids);
+	assert_non_null(firsts);
+	for (phase = 0; phase < PHASES; first += counts[phase++]) {
+		uint32_t from, p;
+
+		for (i = first; i < first + counts[phase]; i++)
+			ids[i] = add(i + 1, &firsts[i]);
+		level[phase] = (uint32_t)__builtin_ctzll(firsts[i - 1]);
+		for (i = 0; phase == 0 && i < counts[0]; i++)
+			if (i % 10)
+				atomic_store(&there[i + 1], false);
+		for (looks = 0; looks < (phase == 1 ? 3 : 1); looks++)
+			live_table_look(&jni);
+		for (p = 0, from = 0; p <= phase; from += counts[p++]) {
+			double sum = 0, variance = 0, truth = p ? counts[p] : counts[p] / 10;
+
+			for (i = from; i < from + counts[p]; i++) {
+				uint64_t by = ids[i] == LIVE_PASSED || ids[i] == LIVE_REFUSED ? 0 :
+					      live_table_stands_for(ids[i], &age) * firsts[i];
+
+				sum += (double)by;
+				variance += (double)by * ((double)by - 1);
+			}
+			print_message("after phase %u (level %u), of phase %u: %.0f of %.0f (%.0f)\n", phase, level[phase],
+				      p, sum, truth, sqrt(variance));
+			assert_true(fabs(sum - truth) < 5 * sqrt(variance) + 1);
+		}
+	}
+	assert_true(level[0] >= 4);
+	assert_true(level[1] < level[0]); /* a look has found few */
+	assert_true(level[2] < level[1]);
+	assert_true(atomic_load(&references) <= (int)LIVE_SLOTS);
+	free(ids);
+	free(firsts);
+}
+
+/* Many tables of few objects each: the mean is the truth. */
+static void finer_on_average(void **state)
+{
+	double sum = 0, variance = 0, truth = 0;
+	uint64_t firsts[2000], ids[2000];
+	uint32_t round, i, age;
+
+	(void)state;
+	for (round = 0; round < 60; round++) {
+		/* a wave that fills the table goes at once, then some come, at a level that sinks */
+		assert_int_equal(live_table_open(), 0);
+		for (i = 0; i < 150000; i++)
+			add(i + 1, &firsts[0]);
+		for (i = 0; i < 150000; i++)
+			atomic_store(&there[i + 1], false);
+		for (i = 0; i < ARRAY_LEN(ids); i++) {
+			ids[i] = add(200000 + i, &firsts[i]);
+			if (i % 700 == 699)
+				live_table_look(&jni);
+		}
+		live_table_look(&jni);
+		for (i = 0; i < ARRAY_LEN(ids); i++) {
+			uint64_t by = ids[i] == LIVE_PASSED || ids[i] == LIVE_REFUSED ? 0 :
+				      live_table_stands_for(ids[i], &age) * firsts[i];
+
+			sum += (double)by;
+			variance += (double)by * ((double)by - 1);
+		}
+		truth += ARRAY_LEN(ids);
+		live_table_let_go(&jni);
+		live_table_release();
+	}
+	print_message("%+.2f %% (standard error %.2f %%)\n", 100 * (sum / truth - 1), 100 * sqrt(variance) / truth);
+	assert_true(fabs(sum - truth) < 4 * sqrt(variance));
+}
+
 static void no_reference_to_be_had(void **state)
 {
 	uint64_t stands_for;
@@ -187,6 +271,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(those_that_are_there, begin, end),
 		cmocka_unit_test_setup_teardown(more_than_there_is_room_for, begin, end),
+		cmocka_unit_test_setup_teardown(finer_again, begin, end),
+		cmocka_unit_test_setup_teardown(finer_on_average, begin, end),
 		cmocka_unit_test_setup_teardown(no_reference_to_be_had, begin, end),
 		cmocka_unit_test_setup_teardown(many_threads, begin, end),
 	};

@@ -18,11 +18,13 @@
 #define PROBES 64 /* places in a row in which a sample wants a free one: it finds none when some 85 of 100 are taken */
 #define LOOKS 16  /* the first of them, whose objects are asked after */
 #define LEVELS 31
+#define SINK_BELOW (LIVE_SLOTS / 8) /* twice as many that come leave most of it free */
 
 struct place {
 	_Atomic uint64_t id;  /* 0 = free */
 	jweak object;         /* NULL: given back */
-	uint32_t level;       /* when it came */
+	uint16_t level;       /* when it came */
+	_Atomic uint16_t tested; /* the highest one since, before the present one */
 	_Atomic uint32_t rank; /* random: it stays while its lowest `level` bits are 0 */
 	uint32_t born;        /* collections until then */
 	_Atomic uint32_t seen; /* at the last look: 0 = not there, else 1 + collections that it had survived */
@@ -46,9 +48,21 @@ int live_table_open(void)
 	return 0;
 }
 
+static bool stays_at(uint32_t rank, uint32_t level)
+{
+	return !(rank & ((1u << level) - 1));
+}
+
 static bool stays(uint32_t rank)
 {
-	return !(rank & ((1u << atomic_load_explicit(&table.level, memory_order_relaxed)) - 1));
+	return stays_at(rank, atomic_load_explicit(&table.level, memory_order_relaxed));
+}
+
+/* P, taken, has been found to stay at LEVEL: it stands for as many from now on, also when the level sinks. */
+static void note_test(struct place *p, uint32_t level)
+{
+	if (level > atomic_load_explicit(&p->tested, memory_order_relaxed))
+		atomic_store_explicit(&p->tested, (uint16_t)level, memory_order_relaxed);
 }
 
 /* Take P from who else wants it. *ID: what it was; false: it is being looked at. */
@@ -75,16 +89,19 @@ static void drop(JNIEnv *env, struct place *p)
 /* P becomes free if its object is not there, or one of those that go. It stays taken then. */
 static bool clear(JNIEnv *env, struct place *p)
 {
+	uint32_t level;
 	uint64_t id;
 
 	if (!take(p, &id))
 		return false;
 	if (!id)
 		return true;
-	if (!stays(p->rank) || !is_there(env, p)) {
+	level = atomic_load(&table.level);
+	if (!stays_at(p->rank, level) || !is_there(env, p)) {
 		drop(env, p);
 		return true;
 	}
+	note_test(p, level);
 	atomic_store(&p->id, id);
 	return false;
 }
@@ -134,16 +151,27 @@ uint64_t live_table_add(JNIEnv *env, jobject object, uint64_t *stands_for)
 	}
 	id = serial * LIVE_SLOTS + (uint64_t)(p - table.places);
 	p->object = weak;
-	p->level = level;
+	p->level = (uint16_t)level;
+	atomic_store_explicit(&p->tested, (uint16_t)level, memory_order_relaxed);
 	p->rank = rank;
 	p->born = collections_now();
 	atomic_store(&p->id, id);
 	return id;
 }
 
+/*
+ * Half as many again come from now on, where so few are there that the table would take them: what was found to stay
+ * stands for as many as before. Not where the level rose meanwhile: not all have been tested then.
+ */
+static void sink(uint32_t level, uint32_t there)
+{
+	if (level && there < SINK_BELOW)
+		atomic_compare_exchange_strong(&table.level, &level, level - 1);
+}
+
 void live_table_look(JNIEnv *env)
 {
-	uint32_t i, now = collections_now();
+	uint32_t i, now = collections_now(), level = atomic_load(&table.level), there = 0;
 
 	for (i = 0; table.places && i < LIVE_SLOTS; i++) {
 		struct place *p = &table.places[i];
@@ -151,26 +179,44 @@ void live_table_look(JNIEnv *env)
 
 		if (!atomic_load_explicit(&p->id, memory_order_relaxed) || !take(p, &id))
 			continue;
-		if (id && stays(p->rank) && is_there(env, p)) {
+		if (id && stays_at(p->rank, level) && is_there(env, p)) {
 			atomic_store_explicit(&p->seen, 1 + (now - p->born), memory_order_relaxed);
+			note_test(p, level);
+			there++;
 		} else if (id) {
 			drop(env, p);
 			id = 0;
 		}
 		atomic_store(&p->id, id);
 	}
+	sink(level, there);
 }
 
 uint64_t live_table_stands_for(uint64_t id, uint32_t *age)
 {
 	const struct place *p = &table.places[id % LIVE_SLOTS];
-	uint32_t seen;
+	uint32_t seen, level = atomic_load(&table.level);
 
-	if (!table.places || atomic_load(&p->id) != id || !stays(p->rank))
+	if (!table.places || atomic_load(&p->id) != id || !stays_at(p->rank, level))
 		return 0;
 	seen = atomic_load_explicit(&p->seen, memory_order_relaxed);
 	*age = seen - 1;
-	return seen ? 1ull << (atomic_load(&table.level) - p->level) : 0;
+	level = MAX(level, atomic_load_explicit(&p->tested, memory_order_relaxed));
+	return seen ? 1ull << (level - p->level) : 0;
+}
+
+jobject live_table_object(JNIEnv *env, uint64_t id)
+{
+	struct place *p = &table.places[id % LIVE_SLOTS];
+	jobject object = NULL;
+	uint64_t held;
+
+	if (!table.places || !take(p, &held))
+		return NULL;
+	if (held == id && p->object)
+		object = (*env)->NewLocalRef(env, p->object);
+	atomic_store(&p->id, held);
+	return object;
 }
 
 void live_table_let_go(JNIEnv *env)

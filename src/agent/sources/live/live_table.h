@@ -3,7 +3,9 @@
  *
  * When the table is full a random half of the objects goes, and each that stays stands for twice as much: whether one
  * stays depends on a random number of its own alone, so sums stay unbiased however often that happens (adaptive
- * threshold sampling; Ting, 2022).
+ * threshold sampling; Ting, 2022). When a look finds the table nearly empty, twice as many of the new ones are kept
+ * again. Those that have been through more stand for what they did: whether one is there depends on the highest level
+ * of its time, and on its own random number.
  */
 #ifndef JSTROBE_LIVE_LIVE_TABLE_H
 #define JSTROBE_LIVE_LIVE_TABLE_H
@@ -32,6 +34,8 @@ void live_table_look(JNIEnv *env);
  * that it has survived. Any thread.
  */
 uint64_t live_table_stands_for(uint64_t id, uint32_t *age);
+/* Object ID, a local reference; NULL: it is gone, or another thread is about its place. Attached. */
+jobject live_table_object(JNIEnv *env, uint64_t id);
 /* The references are given back; what the last look has seen stays. ENV NULL: the JVM ends, and takes them along. */
 void live_table_let_go(JNIEnv *env);
 /* The memory, too. */
