@@ -93,6 +93,33 @@ def test_each_allocation(jdk):
         assert all(s["objects"] == s["samples"] for s in found)
 
 
+def test_sizes(jdk):
+    """Arrays by their size, from each power of two to the next, of alloc and of live; of a recording the class alone."""
+    path = result_file(".jfr")
+    with Program(jdk, "Allocs", "24,4096,6144,65536", 16 << 20) as program:
+        done = jstrobe("start", "-t", "-e", "alloc@8k,live@8k", "--sizes", "--live-min-gcs", "0", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        program.play()
+        profile = profile_of("dump", program, "--show", "alloc")
+        stays = profile_of("dump", program, "--show", "live")
+        assert jstrobe("stop", program.pid).returncode == 0
+    for size, name in ((24, "16 B to 32 B"), (4096, "4 KB to 8 KB"), (6144, "4 KB to 8 KB"), (65536, "64 KB to 128 KB")):
+        mine = [s for s in stacks_of(profile, f"new-{size}") if s["frames"][-2] == "truth.Allocs.born"]
+        assert {s["frames"][-1] for s in mine} == {f"byte[] of {name}"}, (size, mine)
+    classes = {s["frames"][-1] for s in profile.stacks + stays.stacks}
+    assert not [c for c in classes if c.endswith("[]")], classes
+    assert [c for c in classes if "[" not in c], "what is no array has its class alone"
+    for event in ("jdk.ObjectAllocationInNewTLAB", "profiler.LiveObject"):
+        found = Recording(path).events[event]
+        assert found and not [e for e in found if " of " in str(e["objectClass"])], event
+
+
+def test_sizes_refused(jdk17):
+    with Program(jdk17, "Allocs", "24", 1 << 20) as program:
+        done = jstrobe("start", "-e", "cpu", "--sizes", program.pid)
+        assert done.returncode != 0 and "of samples of alloc and live" in done.stderr, done.stderr
+
+
 def test_objects(jdk):
     """Many small objects and few large ones: bytes and objects are told, and a saved result says the same again."""
     path, again = result_file(), result_file()

@@ -2,6 +2,7 @@
  * aggregate_fields.c - a sample that says more than its stack: the class among its fields is the innermost frame of
  * results, sinks get all of them.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
@@ -17,12 +18,36 @@ bool aggregate_is_io(const struct collector *c, uint32_t e)
 	return event_field_of_kind(fields, EVENT_FIELD_TARGET) < fields->count;
 }
 
+/* The class of E's object with the power of two that its size is of: "[B of 1 KB to 2 KB"; of no array as it is. */
+static uint32_t name_with_size(struct collector *c, const struct sink_event *e)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB"};
+	const struct event_fields *fields = &c->options.fields[e->event];
+	unsigned i = event_field_of_kind(fields, EVENT_FIELD_SIZE), power, next;
+	const char *class = strings_get(&c->frames.strings, e->fields->class_name);
+	uint64_t size = i < fields->count ? e->fields->values[i] : 0;
+	char text[320];
+	int length;
+
+	if (class[0] != '[' || !size)
+		return e->fields->class_name;
+	power = MIN(63u - (unsigned)__builtin_clzll(size), 38u);
+	next = power + 1;
+	length = snprintf(text, sizeof(text), "%s of %u %s to %u %s", class, 1u << power % 10, units[power / 10],
+			  1u << next % 10, units[next / 10]);
+	if (length < 0 || (size_t)length >= sizeof(text))
+		return e->fields->class_name;
+	return strings_add(&c->frames.strings, text, (size_t)length);
+}
+
 uint32_t aggregate_leaf_frame(struct collector *c, const struct sink_event *e)
 {
 	uint32_t name = e->lock ? e->lock->class_name : e->fields ? e->fields->class_name : 0;
 
 	if (!name)
 		return FRAMES_NO_MEMORY;
+	if (c->options.sizes && e->fields)
+		name = name_with_size(c, e);
 	return aggregate_is_io(c, e->event) ? frames_target(&c->frames, name) : frames_class(&c->frames, name);
 }
 

@@ -19,6 +19,7 @@ struct collector_options {
 	bool per_thread;       /* keep stacks apart by thread */
 	bool per_trace_context;      /* … and by what the thread worked for */
 	uint32_t survived;     /* samples of objects count when these have survived so many collections */
+	bool sizes;            /* arrays are told apart by their size */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */
 	bool java_only;        /* leave native and kernel frames out (cstack=no) */

@@ -87,6 +87,9 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 	if (o->rate && !objects)
 		return error_set(err, EINVAL, "rate: it is of samples of alloc and live; add one of them, or remove "
 				 "it");
+	if (o->sizes && !objects)
+		return error_set(err, EINVAL, "sizes: it is of samples of alloc and live; add one of them, or remove "
+				 "it");
 	return count;
 }
 
@@ -99,6 +102,7 @@ struct collector *source_options_collector(const struct options *o, const struct
 		.per_trace_context = o->contexts,
 		.survived = o->survived,
 		.tail = o->tail ? o->tail - 1 : 0,
+		.sizes = o->sizes,
 		.lines = o->lines || o->last || strcmp(o->format, "jfr") == 0,
 		.stats = o->stats,
 		.java_only = strcmp(o->cstack, "no") == 0,

@@ -13,6 +13,7 @@ const char *java_primitive(char letter);
 struct java_class {
 	const char *element; /* a word, or in the text that was given; a class has its slashes */
 	size_t length;
+	const char *behind;  /* an array's: what stands behind it, " of 1 KB to 2 KB"; mostly nothing */
 	size_t dimensions;   /* pairs of brackets behind it; 0: it is no array */
 };
 

@@ -99,6 +99,7 @@ static void put_class_alone(struct buffer *out, const char *name, unsigned style
 	put_class(out, c.dimensions ? element : name, style);
 	for (; c.dimensions; c.dimensions--)
 		buffer_puts(out, "[]");
+	put_text(out, c.behind, style);
 }
 
 static void put_java(struct buffer *out, const struct profile_frame *frame, unsigned style)
