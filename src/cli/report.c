@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "profile/model/human.h"
 
 #define LOSSES_MAX 16 /* events of a session; more are not looked for */
 
@@ -103,4 +104,11 @@ int report_result(struct agent *agent, const struct options *o, struct result *r
 	if (file[0])
 		console_note("result: %s%s", file, replaces ? ", in place of the file that was there" : "");
 	return check_matched(o, agent->talk.answer, err);
+}
+
+void report_pause(const struct options *o)
+{
+	if (o->roots)
+		console_note("roots: the program stands still while references are followed, for %s at most "
+			     "(--roots-pause)", human_time(o->roots_pause ? o->roots_pause : NS_PER_S).text);
 }

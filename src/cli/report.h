@@ -15,6 +15,9 @@
 int report_result(struct agent *agent, const struct options *o, struct result *result,
 		  const char *owed, struct error *err);
 
+/* Before a result that O asks for: what it takes of the program, if it takes much. */
+void report_pause(const struct options *o);
+
 /* -ENODATA, with what to do, if the patterns of O left nothing of OF samples. */
 int report_left(const struct options *o, uint64_t left, uint64_t of, struct error *err);
 

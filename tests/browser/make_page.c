@@ -242,7 +242,8 @@ static void let_grow(struct profile *p)
 	p->growth_of = p->stacks;
 	p->growth_span = 90 * NS_PER_S;
 	for (i = 0; i < p->stack_count; i++)
-		growth[i] = (struct profile_growth){{i % 3 * 100000, i % 3 * 90000}, {100, 100}};
+		growth[i] = (struct profile_growth){.halves = {i % 3 * 100000, i % 3 * 90000},
+						    .variance = {100, 100}};
 }
 
 /* Counters that fit the stacks of P: two samples lost. */

@@ -1,4 +1,5 @@
 """Objects that are still there, against a program that knows which ones are."""
+import re
 import time
 
 import jvm
@@ -294,6 +295,88 @@ def test_of_the_last_samples(jdk, tmp_path):
     events = [e for e in live_objects(path) if e["allocationSize"] == 1024]
     assert near(sum(e["weight"] for e in events), 2 * truth["kept"], len(events), 1024, 16384), (len(events), truth)
     assert min(e["startTime"] - e["allocationTime"] for e in events) > TICKS, "it was filled a second before"
+
+
+HELD = {  # by the method that allocates: how its objects are held
+    "mapped": r"static field truth\.Holds\.MAP → java\.util\.HashMap\.table → java\.util\.HashMap\$Node\[\d+\] → (.* → )?java\.util\.HashMap\$Node\.value",
+    "linked": r"static field truth\.Holds\.LINKED → java\.util\.LinkedList\.(first|last) → .*java\.util\.LinkedList\$Node\.item",
+    "fielded": r"static field truth\.Holds\.KEEPER → truth\.Holds\$Keeper\.kept → java\.util\.ArrayList\.elementData → java\.lang\.Object\[\d+\]",
+    "own": r".*java\.lang\.ThreadLocal\$ThreadLocalMap\$Entry\.value → java\.util\.ArrayList\.elementData → java\.lang\.Object\[\d+\]",
+    "local": r"local variable of truth\.Holds\.run in thread \d+ → java\.util\.ArrayList\.elementData → java\.lang\.Object\[\d+\]",
+}
+
+
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_what_holds_them(jdk, collector, say):
+    """Each place's objects by the references that hold them, not by those that refer weakly or softly."""
+    with Program(jdk, "Holds", jvm=["-Xmx256m", collector]) as program:
+        start(program, 4096)
+        program.say("begin")
+        wait_until(lambda: program.mark().get("rounds", 0) > 4000, 240)
+        for way in ("dump", "stop"):
+            profile = result(way, program, "--gc", "--roots", "20", "--roots-pause", "60s")
+            assert "the program stands still while references are followed, for 60 s at most" in profile.done.stderr
+            said = profile.json["roots"]
+            assert "References were followed for" in said and "not all" not in said, said
+            found = {s["allocated_in"]: s.get("held_by") for s in profile.json["leaks"]}
+            for method, pattern in HELD.items():
+                held = found[f"truth.Holds.{method}"]
+                assert held and re.fullmatch(pattern, held), (way, method, held, found)
+            assert program.alive()
+        say(f"{collector}, {jdk}: {said}")
+        # neither tags nor the capability are left behind, and a result without it says nothing of it
+        start(program, 4096)
+        time.sleep(1)
+        assert "roots" not in result("stop", program, "--gc").json
+
+
+def test_a_walk_is_given_up(jdk):
+    """After the pause that was allowed; the result is there without, and says so. A JVM that would need longer than
+    that for what it does behind the walk is not asked."""
+    with Program(jdk, "Holds", jvm=["-Xmx256m"]) as program:
+        start(program, 4096)
+        program.say("begin")
+        wait_until(lambda: program.mark().get("rounds", 0) > 2000, 240)
+        profile = result("dump", program, "--gc", "--roots", "3", "--roots-pause", "1ms")
+        said = "not all: --roots-pause was over" if jdk.version >= 21 else "JVMs before JDK 21 go through the whole heap"
+        assert said in profile.json["roots"], profile.json["roots"]
+        assert not any(s.get("held_by") for s in profile.json["leaks"]), profile.json["leaks"]
+        assert len(profile.json["leaks"]) >= 3
+        text = jstrobe("dump", "--gc", "--roots", "2", program.pid).stdout
+        assert text.count("    held by ") == 2 and "References were followed for" in text, text
+        assert program.alive()
+
+
+def test_roots_refused(jdk17):
+    with Program(jdk17, "Lives", 1024, 1024) as program:
+        done = jstrobe("start", "-e", "cpu", "--roots", "3", program.pid)
+        assert done.returncode != 0 and "of objects that are still there" in done.stderr, done.stderr
+
+
+def test_leaks_after_resume(jdk, say):
+    """What grows is told of the time since the session was resumed; a recording of both parts says that it cannot tell."""
+    path = result_file(".jfr")
+    with Program(jdk, "Leaks", jvm=["-Xmx256m"]) as program:
+        start(program, 4096, "-f", path)
+        leak(program)
+        assert jstrobe("stop", "--gc", program.pid).returncode == 0
+        time.sleep(2)  # it leaks on, and nothing knows of that
+        before = program.mark()["leaked"]
+        assert jstrobe("resume", "-e", "live@4096", "-f", path, program.pid).returncode == 0
+        began = time.monotonic()
+        wait_until(lambda: program.mark()["leaked"] > before + 4 * MIB, 120)
+        profile = result("dump", program, "--gc")
+        took, leaked = time.monotonic() - began, program.mark()["leaked"] - before
+        assert jstrobe("stop", "--gc", program.pid).returncode == 0
+    first = profile.json["leaks"][0]
+    say(f"{jdk}: {first['bytes_an_hour'] / 3600 * took / leaked:.2f} of what leaked since")
+    assert first["allocated_in"] == "truth.Leaks.leaks" and first["bytes"] < 1.3 * leaked
+    assert profile.json["growth_span_ns"] < (took + 2) * 1e9 < profile.json["duration_ns"]
+    assert 0.4 < first["bytes_an_hour"] / 3600 * took / leaked < 1.3
+    made = result_file()
+    done = jstrobe("convert", "-o", "json", path, made)
+    assert done.returncode == 0 and "the objects are of several sessions" in done.stderr, done.stderr
+    assert "leaks" not in Profile(made).json
 
 
 @pytest.mark.parametrize("at_start,at_stop", [(True, False), (False, True), (True, True)])

@@ -28,6 +28,8 @@ static const struct profile_frame frames[] = {
 static const uint32_t resized[] = {MAIN, PUT, RESIZE, NODES}, put[] = {MAIN, PUT, BYTES};
 static const uint32_t filled[] = {MAIN, FILL, BYTES}, bare[] = {BYTES};
 
+/* Bytes of the two halves, and the variances of these. */
+#define GROWTH(a, b, u, v) {.halves = {a, b}, .variance = {u, v}}
 #define HOUR 3600000000000ull
 #define STACK(list, bytes) {.frames = list, .depth = ARRAY_LEN(list), .thread = PROFILE_NO_THREAD, .weight = bytes, \
 			    .samples = 1, .state = THREAD_NONE}
@@ -43,7 +45,7 @@ static struct profile made(const struct profile_stack *stacks, const struct prof
 static void rates(void **state)
 {
 	const struct profile_stack stacks[] = {STACK(put, 300), STACK(resized, 5000), STACK(put, 700)};
-	const struct profile_growth growth[] = {{{100, 200}, {25, 9}}, {{2000, 3000}, {0, 0}}, {{400, 300}, {0, 100}}};
+	const struct profile_growth growth[] = {GROWTH(100, 200, 25, 9), GROWTH(2000, 3000, 0, 0), GROWTH(400, 300, 0, 100)};
 	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
 	struct leaks l;
 
@@ -69,8 +71,8 @@ static void no_suspects(void **state)
 {
 	const struct profile_stack stacks[] = {STACK(put, 500), STACK(filled, 500), STACK(resized, 200),
 					       STACK(bare, 10)};
-	const struct profile_growth growth[] = {{{500, 0}, {0, 0}}, {{0, 500}, {0, 0}}, {{100, 100}, {2600, 2600}},
-						{{5, 5}, {0, 0}}};
+	const struct profile_growth growth[] = {GROWTH(500, 0, 0, 0), GROWTH(0, 500, 0, 0), GROWTH(100, 100, 2600, 2600),
+						GROWTH(5, 5, 0, 0)};
 	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
 	struct leaks l;
 
@@ -107,7 +109,7 @@ static const uint32_t only[] = {MALLOC};
 static void native(void **state)
 {
 	const struct profile_stack stacks[] = {STACK(buffer, 900), STACK(arena, 70), STACK(only, 10)};
-	const struct profile_growth growth[] = {{{400, 500}, {0, 0}}, {{40, 30}, {0, 0}}, {{5, 5}, {0, 0}}};
+	const struct profile_growth growth[] = {GROWTH(400, 500, 0, 0), GROWTH(40, 30, 0, 0), GROWTH(5, 5, 0, 0)};
 	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
 	struct leaks l;
 
@@ -175,7 +177,7 @@ static void when_the_heap_is_full(void **state)
 	const struct profile_stack stacks[] = {STACK(put, 800 << 20), STACK(resized, 800 << 20)};
 	const double variance = (double)(30 << 20) * (30 << 20) / 4; /* two errors: 30 MB */
 	const double other = (double)(40 << 20) * (40 << 20) / 4;
-	struct profile_growth growth[] = {{{400 << 20, 500 << 20}, {variance, 0}}, {{400 << 20, 400 << 20}, {other, 0}}};
+	struct profile_growth growth[] = {GROWTH(400 << 20, 500 << 20, variance, 0), GROWTH(400 << 20, 400 << 20, other, 0)};
 	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
 	struct buffer b = BUFFER_INIT;
 	struct leaks_full full;

@@ -123,7 +123,7 @@ static struct buffer collapsed_of(const struct profile *const *profiles, uint32_
 /* What grows, and when the heap is full, is said of a profile's JSON as of itself; of a part of its stacks, not. */
 static void what_grows_comes_back(void **state)
 {
-	struct profile_growth growth[16] = {{{0}, {0}}};
+	struct profile_growth growth[16] = {{.example = 0}};
 	struct profile p = sample_profile(false);
 	const struct profile *one = &p;
 	struct format_options options = {.total = false};
@@ -145,7 +145,8 @@ static void what_grows_comes_back(void **state)
 	p.growth_of = p.stacks;
 	p.growth_span = 60 * NS_PER_S;
 	for (i = 0; i < p.stack_count; i++)
-		growth[i] = (struct profile_growth){{1000 * i, 900 * i}, {100.0 * i * i, 4.0 * i * i}};
+		growth[i] = (struct profile_growth){.halves = {1000 * i, 900 * i},
+						    .variance = {100.0 * i * i, 4.0 * i * i}};
 	format_write(format_by_name("json"), &one, 1, &options, &json, NULL);
 	c = read_all(&json, json.length, &err);
 	if (!c)

@@ -10,6 +10,7 @@
 #include "common/base/clean.h"
 #include "format_sample.h"
 #include "profile/model/calls.h"
+#include "profile/model/leaks.h"
 #include "profile/writers/diff.h"
 
 /* A title, a screen wiped, a colour; the same by U+009B and as a byte; directions turned; no width; no UTF-8; a line. */
@@ -108,6 +109,35 @@ static void samples(void **state)
 	write_each(&p, (struct format_options){.color = true});
 }
 
+/* What grows, and what holds it. */
+static void leaks(void **state)
+{
+	static const struct profile_growth growth[2] = {{.halves = {500000, 500000}}, {.halves = {90000, 90000}}};
+	struct profile_chain chains[2] = {{.class = EVIL, .place = EVIL, .caller = EVIL, .text = EVIL}};
+	struct profile p = evil_profile();
+	struct leaks l;
+	unsigned i;
+
+	p.weight_kind = WEIGHT_BYTES;
+	p.survivors = true;
+	p.counted = 1 << 20;
+	p.heap_most = 8 << 20;
+	p.growth = growth;
+	p.growth_of = p.stacks;
+	p.growth_span = NS_PER_S;
+	p.chains = chains;
+	p.chain_count = 2;
+	p.chains_told = EVIL;
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_in_range(l.count, 1, 2);
+	chains[1] = (struct profile_chain){name_text(&l.names, l.rows[0].class), name_text(&l.names, l.rows[0].place),
+					   name_text(&l.names, l.rows[0].caller), EVIL};
+	assert_ptr_equal(leaks_chain(&l, &l.rows[0], &p), &chains[1]);
+	for (i = 0; i < 4; i++)
+		write_each(&p, (struct format_options){.color = i & 1, .threads = i & 2});
+	leaks_free(&l);
+}
+
 static struct profile evil_calls(void)
 {
 	static struct calls c;
@@ -198,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples),
+		cmocka_unit_test(leaks),
 		cmocka_unit_test(calls),
 		cmocka_unit_test(differences),
 		cmocka_unit_test(results_of_others),

@@ -36,17 +36,17 @@ static uint32_t add(const struct block_there *b, void *arg)
 	return b->owner;
 }
 
-bool aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t size, bool half)
+struct profile_growth *aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t size, bool half)
 {
 	while (c->growth.count <= place) {
 		struct profile_growth *more = PAGED_PUSH(&c->growth);
 
 		if (!more)
-			return false;
-		*more = (struct profile_growth){{0}, {0}};
+			return NULL;
+		*more = (struct profile_growth){.example = 0};
 	}
 	leaks_grow(&c->growth.items[place], weight, size, half);
-	return true;
+	return &c->growth.items[place];
 }
 
 struct stack_count *aggregate_empty_sums(const struct collector *c)

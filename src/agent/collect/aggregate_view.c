@@ -13,6 +13,7 @@
 #include "agent/collect/survivors.h"
 #include "agent/zone/zone.h"
 #include "common/base/hash.h"
+#include "profile/model/leaks.h"
 #include "profile/model/loss_line.h"
 
 /* A profile and the memory it stands on. */
@@ -284,13 +285,8 @@ static void whole_objects(struct view *v)
 /* The growth of stack count number I is part of stack S's. */
 static void add_growth(struct view *v, const struct collector *c, size_t i, const struct profile_stack *s)
 {
-	struct profile_growth *to = &v->growth[s - v->stacks];
-	int half;
-
-	for (half = 0; half < 2 && i < c->growth.count; half++) {
-		to->halves[half] += c->growth.items[i].halves[half];
-		to->variance[half] += c->growth.items[i].variance[half];
-	}
+	if (i < c->growth.count)
+		leaks_add_growth(&v->growth[s - v->stacks], &c->growth.items[i]);
 }
 
 /* Stacks of event E; FRAMES and THREADS lead from the collector's numbers to the view's. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "profile/model/leaks.h"
 
 static unsigned id_of(const struct collector *c, uint32_t e)
 {
@@ -86,9 +87,14 @@ static bool add(struct collector *c, const struct survivor *s, bool half)
 	struct stack_count *t = node ? aggregate_stack_count(c, e.event, node, e.thread + 1, e.state,
 							      s->trace_context) : NULL;
 
+	struct profile_growth *g;
+
 	if (t)
 		aggregate_add(c, &e, c->nodes.items[e.node].end, t);
-	return t && aggregate_grow(c, (size_t)(t - c->stack_counts.items), e.weight, s->size, half);
+	g = t ? aggregate_grow(c, (size_t)(t - c->stack_counts.items), e.weight, s->size, half) : NULL;
+	if (g)
+		leaks_add_growth(g, &(struct profile_growth){.example = s->id, .since = s->time});
+	return g;
 }
 
 static bool counts(const struct collector *c, const struct survivor *s)

@@ -321,6 +321,7 @@ static int stop_or_dump(struct command *c, bool stop, struct error *err)
 		trace_by_thread(o->threads);
 		if (o->collect_first)
 			session_collect_heap();
+		session_find_roots(o);
 		rc = end_session(err);
 	}
 	if (rc == 0) {

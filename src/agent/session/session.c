@@ -18,6 +18,7 @@
 #include "agent/session/jfrsync.h"
 #include "agent/session/neighbours.h"
 #include "agent/session/recorder.h"
+#include "agent/session/session_roots.h"
 #include "agent/session/session_stages.h"
 #include "agent/session/session_state.h"
 #include "agent/session/session_window.h"
@@ -152,6 +153,7 @@ static int start_anew(struct error *err)
 		return rc;
 	}
 	recorder_forget();
+	session_roots_forget();
 	begin_time();
 	session.cpu_time = session.own_cpu = session.children_cpu = 0;
 	session.windows = (struct engine_window){0};

@@ -86,6 +86,8 @@ void session_round_ends(void);
 int session_stop(struct error *err);
 /* Before a stop whose result is to be of a heap that was collected just now (live). */
 void session_collect_heap(void);
+/* What holds what grows is found now, if O or the session's options ask for it; the results of a stop tell it. */
+void session_find_roots(const struct options *o);
 /*
  * Write the profile in the form that OPTIONS ask for (format, total, lines, threads…) to OUT; TOLD (may be NULL) gets
  * what is to be said beside it.

@@ -18,6 +18,7 @@
 #include "agent/collect/collector.h"
 #include "agent/jvm/jvm.h"
 #include "agent/session/recorder.h"
+#include "agent/session/session_roots.h"
 #include "agent/session/session_state.h"
 #include "agent/session/session_window.h"
 #include "agent/session/source_options.h"
@@ -31,6 +32,7 @@
 #include "profile/writers/format.h"
 
 #define SHORT (200 * NS_PER_MS)
+#define ROOTS_PAUSE NS_PER_S
 
 static void gather_counts(uint32_t e, struct collector_counts *f)
 {
@@ -119,8 +121,11 @@ static int take_views(const struct options *o, const struct collector_counts *ev
 			       : collector_views(session.collector, &cut, views);
 	if (!ok)
 		return error_set(err, ENOMEM, "out of memory for the result");
-	for (e = from; e < to && o->title[0]; e++)
-		views[e - from]->title = o->title;
+	for (e = from; e < to; e++) {
+		if (o->title[0])
+			views[e - from]->title = o->title;
+		session_roots_attach(views[e - from]);
+	}
 	return 0;
 }
 
@@ -143,8 +148,11 @@ static int take_wanted(const struct options *o, const struct collector_counts *e
 
 static void free_views(struct profile **views, uint32_t count)
 {
-	while (count-- > 0)
+	while (count-- > 0) {
+		if (views[count])
+			session_roots_detach(views[count]);
 		collector_view_free(views[count]);
+	}
 }
 
 /* P's counts are those that a recording holds, which may be older; FACTS were gathered before it was complete. */
@@ -251,6 +259,37 @@ static int copy_survivors(struct buffer *out, struct error *err)
 	rc = recorder_copy_survivors(&session.options, events, session.event_count, session.collector, out, err);
 	free(events);
 	return rc;
+}
+
+/* What holds what grows, as of now, if O asks for it; for results from here on. Lock held. */
+static void find_roots(const struct options *o)
+{
+	uint32_t most = o->roots ? o->roots : session.options.roots, e = 0;
+	uint64_t pause = o->roots_pause ? o->roots_pause : session.options.roots_pause;
+	struct collector_counts event_counts[RECORD_EVENTS];
+	struct profile *p;
+
+	while (e < session.event_count && !is_of_survivors(session.events[e].event.name))
+		e++;
+	if (!most || e == session.event_count || !session_samples())
+		return;
+	gather_all(event_counts);
+	p = collector_view(session.collector, e, &event_counts[e]);
+	if (p)
+		session_roots_find(p, most, pause ? pause : ROOTS_PAUSE);
+	collector_view_free(p);
+}
+
+void session_find_roots(const struct options *o)
+{
+	pthread_mutex_lock(&session.lock);
+	/* a recording does not tell it, so the program is not made to wait */
+	if (strcmp(o->format, "jfr") != 0 && (o->format[0] || !recorder_runs())) {
+		if (session_samples() && (o->roots || session.options.roots))
+			engine_look(false);
+		find_roots(o);
+	}
+	pthread_mutex_unlock(&session.lock);
 }
 
 /* Append the recording, complete, to OUT (NULL: its file is the result). Lock held. */
@@ -376,6 +415,7 @@ int session_dump(const struct options *o, struct buffer *out, struct format_told
 		return copy_recording(o, out, told, err);
 	pthread_mutex_lock(&session.lock);
 	look(o);
+	find_roots(o);
 	gather_all(event_counts);
 	rc = take_wanted(o, event_counts, views, &from, &count, err);
 	pthread_mutex_unlock(&session.lock);

@@ -178,6 +178,7 @@ static int finish(struct recording *r, struct error *err)
 	o.action = ACTION_STOP;
 	o.owner = false;
 	signs_of_work(&signs, pid_of(r), r->result.fd);
+	report_pause(&o);
 	rc = agent_tell(&r->agent, &o, AGENT_ANSWER_MS, err);
 	while (rc == 0) {
 		rc = agent_listen(&r->agent, interrupts ? TICK_MS : AGENT_ANSWER_MS, err);

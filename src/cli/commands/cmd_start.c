@@ -149,6 +149,8 @@ static int run(struct cli *cli, enum options_action action)
 		console_note("sampling %s in process %d by %s; 'jstrobe stop %d' ends it",
 			     cli->options.event, (int)agent.target.pid, engine,
 			     (int)agent.target.pid);
+	if (rc == 0 && cli->options.roots)
+		console_note("roots: at each result the program will stand still while references are followed");
 	agent_close(&agent);
 	result_drop(&result);
 	return cli_exit_code(rc);

@@ -62,6 +62,8 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 		o->color = result_colour(&result);
 	}
 	if (rc == 0)
+		report_pause(o);
+	if (rc == 0)
 		rc = agent_obey(agent, o, AGENT_ANSWER_MS, err);
 	if (rc == 0)
 		take_place(agent->talk.answer, owed, sizeof(owed));

@@ -34,6 +34,7 @@ static const struct {
 } rows[] = {
 	ROW(sleep, WITH_LOCK), ROW(nopark, WITH_LOCK), ROW(owners, WITH_WAITS), ROW(nativewait, WITH_NATIVE_LOCK),
 	ROW(nobatch, WITH_WALL), ROW(vthreads, WITH_WALL), ROW(time, WITH_PERIODIC), ROW(collect_first, WITH_LIVE),
+	ROW(roots, WITH_LIVE), ROW(roots_pause, WITH_LIVE),
 	ROW(nativemem_live, WITH_NATIVEMEM), ROW(nativemem_peak, WITH_NATIVEMEM), ROW(tail, WITH_NATIVEMEM),
 	ROW(root, WITH_CALLS), ROW(timing, WITH_CALLS),
 	ROW(latency, WITH_CALLS), ROW(budget, WITH_CALLS), ROW(period, WITH_CALLS), ROW(cpu_clock, WITH_CALLS),

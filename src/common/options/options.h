@@ -78,6 +78,8 @@ struct options {
 	bool sizes;        /* alloc, live: arrays are kept apart by their size */
 	uint32_t survived; /* live: of objects that have survived so many collections */
 	bool collect_first; /* live: the heap is collected before a result */
+	uint32_t roots;    /* live: of so many suspects of a leak it is found what holds them; 0 = of none */
+	uint64_t roots_pause; /* ns that the program may stand still for it; 0 = the default */
 	bool nobatch;      /* wall: a signal for each sample */
 	bool vthreads;     /* wall: parked virtual threads, too */
 	bool fdtransfer;   /* perf descriptors come from the command */

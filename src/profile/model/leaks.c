@@ -11,7 +11,7 @@
 /* What is known of one place. */
 struct place {
 	struct leak leak;
-	double halves[2], variance[2];
+	struct profile_growth growth;
 };
 
 struct finding {
@@ -62,12 +62,13 @@ static struct place *place_of(struct finding *f, const struct leak *l)
 /* What P grows by an hour, in a session whose halves are HALF hours; false: it may be chance. */
 static bool grows(struct place *p, double half)
 {
-	unsigned less = p->halves[0] > p->halves[1];
-	double error = 2 * square_root(p->variance[less]);
+	unsigned less = p->growth.halves[0] > p->growth.halves[1];
+	double error = 2 * square_root(p->growth.variance[less]), bytes = (double)p->growth.halves[less];
 
-	p->leak.rate = p->halves[less] / half;
-	p->leak.least = (p->halves[less] - error) / half;
-	p->leak.most = (p->halves[less] + error) / half;
+	p->leak.rate = bytes / half;
+	p->leak.least = (bytes - error) / half;
+	p->leak.most = (bytes + error) / half;
+	p->leak.example = p->growth.example;
 	return p->leak.least > 0;
 }
 
@@ -84,7 +85,6 @@ static int sum_up(struct finding *f, const struct name_table *names)
 	uint32_t i;
 
 	for (i = 0; i < p->stack_count; i++) {
-		const struct profile_growth *g = &p->growth[i];
 		struct leak l = {.there = 0};
 		struct place *place;
 
@@ -94,10 +94,7 @@ static int sum_up(struct finding *f, const struct name_table *names)
 		if (!place)
 			return -ENOMEM;
 		place->leak.there += p->stacks[i].weight;
-		place->halves[0] += (double)g->halves[0];
-		place->halves[1] += (double)g->halves[1];
-		place->variance[0] += g->variance[0];
-		place->variance[1] += g->variance[1];
+		leaks_add_growth(&place->growth, &p->growth[i]);
 	}
 	return 0;
 }
@@ -107,6 +104,35 @@ void leaks_grow(struct profile_growth *g, uint64_t weight, uint64_t size, bool h
 	g->halves[half] += weight;
 	/* one of its size stands for w bytes with the chance s / w: variance w² (1 - s / w) */
 	g->variance[half] += (double)weight * (double)(weight - MIN(weight, size));
+}
+
+void leaks_add_growth(struct profile_growth *to, const struct profile_growth *g)
+{
+	int half;
+
+	for (half = 0; half < 2; half++) {
+		to->halves[half] += g->halves[half];
+		to->variance[half] += g->variance[half];
+	}
+	if (g->example && (!to->example || g->since < to->since)) {
+		to->example = g->example;
+		to->since = g->since;
+	}
+}
+
+const struct profile_chain *leaks_chain(const struct leaks *l, const struct leak *row, const struct profile *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->chain_count && row->class != LEAK_NO_CLASS; i++) {
+		const struct profile_chain *c = &p->chains[i];
+
+		if (strcmp(c->class, name_text(&l->names, row->class)) == 0 &&
+		    strcmp(c->place, name_text(&l->names, row->place)) == 0 &&
+		    strcmp(c->caller, name_text(&l->names, row->caller)) == 0)
+			return c;
+	}
+	return NULL;
 }
 
 bool leaks_known(const struct profile *p)

@@ -20,6 +20,7 @@ struct leak {
 	uint32_t place;            /* the method or function that allocates it */
 	uint32_t caller;           /* the innermost method above that is not of the JDK; place, if it is that one */
 	uint64_t there;            /* bytes that are there */
+	uint64_t example;          /* as in struct profile_growth, of all its stacks */
 	double rate, least, most;  /* bytes an hour, and its interval */
 };
 
@@ -41,6 +42,10 @@ int leaks_find(struct leaks *l, const struct profile *p);
 void leaks_free(struct leaks *l);
 /* WEIGHT more bytes, by an object or block of SIZE that is there, of half HALF of the time. */
 void leaks_grow(struct profile_growth *g, uint64_t weight, uint64_t size, bool half);
+/* The same of another count of the same stack or place. */
+void leaks_add_growth(struct profile_growth *to, const struct profile_growth *g);
+/* By which references ROW's objects are held, as P says it; NULL: it does not. */
+const struct profile_chain *leaks_chain(const struct leaks *l, const struct leak *row, const struct profile *p);
 /* Whether P says what grows: of its stacks it is known when what is there was allocated. */
 bool leaks_known(const struct profile *p);
 /* Whether P's heap becomes full by what grows. False: nothing surely does, or P does not say how large the heap is. */
@@ -54,6 +59,8 @@ bool leaks_fill(const struct leaks *l, const struct profile *p, struct leaks_ful
  */
 void leaks_put_title(struct buffer *out, const struct profile *p);
 void leaks_put_row(struct buffer *out, const struct leaks *l, const struct leak *row, const char *on, const char *off);
+/* Behind ROW: how its objects are held. Nothing where P does not say. */
+void leaks_put_chain(struct buffer *out, const struct leaks *l, const struct leak *row, const struct profile *p);
 void leaks_put_full(struct buffer *out, const struct leaks *l, const struct profile *p);
 
 #endif

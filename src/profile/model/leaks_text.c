@@ -3,6 +3,7 @@
  */
 #include "profile/model/leaks.h"
 
+#include "common/base/clean.h"
 #include "profile/model/human.h"
 
 #define LONGEST (365.0 * 24) /* hours: beyond, a rate of today says nothing */
@@ -30,6 +31,16 @@ void leaks_put_row(struct buffer *out, const struct leaks *l, const struct leak 
 	if (row->caller != row->place)
 		buffer_printf(out, " for %s", name_text(&l->names, row->caller));
 	buffer_printf(out, "; %s are there", human_bytes(row->there).text);
+}
+
+void leaks_put_chain(struct buffer *out, const struct leaks *l, const struct leak *row, const struct profile *p)
+{
+	const struct profile_chain *c = leaks_chain(l, row, p);
+
+	if (c)
+		buffer_puts(out, "held by ");
+	if (c)
+		clean_name(out, c->text ? c->text : "nothing that was found");
 }
 
 static void put_hours(struct buffer *out, double hours)

@@ -44,6 +44,13 @@ struct profile_stack {
 struct profile_growth {
 	uint64_t halves[2]; /* in the first and in the second half of growth_span */
 	double variance[2]; /* bytes² */
+	uint64_t example, since; /* the object of them that is there for longest, and when it came; 0: not known */
+};
+
+/* By which references what one place keeps more and more of is held. */
+struct profile_chain {
+	const char *class, *place, *caller; /* as leaks_find spells them */
+	const char *text;                   /* NULL: it was not found */
 };
 
 /* What threads worked for (docs/use/slow-request.md). */
@@ -191,6 +198,9 @@ struct profile {
 	const struct profile_growth *growth; /* of each stack, as long as `stacks` is growth_of; NULL: not known */
 	const struct profile_stack *growth_of;
 	uint64_t growth_span;    /* ns, from the start to the moment up to which it is known what is still there */
+	const struct profile_chain *chains; /* of the fastest of what grows, if that was asked for */
+	uint32_t chain_count;
+	const char *chains_told; /* what it took to find them; NULL: nothing was asked for */
 	const struct profile_waits *locks, *owners, *holders; /* the longest first; holders: owners by their stacks */
 	uint32_t lock_count, owner_count, holder_count;
 	const struct profile_io *io; /* of the event io; the longest first */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/model/leaks.h"
+
 #define ANYWAY_WORDS LIMIT_BYTES(1u << 24) /* 64 MB */
 #define WORDS_A_BYTE 4
 #define ANYWAY_TEXT LIMIT_BYTES(64u << 20)
@@ -158,7 +160,6 @@ void read_aggregate_add_growth(struct read_aggregate *f, uint32_t family, uint32
 	struct read_aggregate_family *to = &f->families.items[family];
 	const struct read_aggregate_count *t = counted(f, family, stack, thread, state);
 	struct profile_growth *g;
-	int half;
 
 	while (t && to->growth.count <= (size_t)(t - to->stack_counts.items)) {
 		g = VECTOR_PUSH(&to->growth);
@@ -166,15 +167,10 @@ void read_aggregate_add_growth(struct read_aggregate *f, uint32_t family, uint32
 			f->no_memory = true;
 			return;
 		}
-		*g = (struct profile_growth){{0}, {0}};
+		*g = (struct profile_growth){.example = 0};
 	}
-	if (!t)
-		return;
-	g = &to->growth.items[t - to->stack_counts.items];
-	for (half = 0; half < 2; half++) {
-		g->halves[half] += growth->halves[half];
-		g->variance[half] += growth->variance[half];
-	}
+	if (t)
+		leaks_add_growth(&to->growth.items[t - to->stack_counts.items], growth);
 }
 
 void read_aggregate_live(struct read_aggregate *f, uint32_t family, const struct read_aggregate_live *live)

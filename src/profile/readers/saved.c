@@ -267,7 +267,7 @@ static void read_stack(struct saved *s)
 	const char *key;
 
 	s->names.count = s->kinds.count = 0;
-	s->growth = (struct profile_growth){{0}, {0}};
+	s->growth = (struct profile_growth){.example = 0};
 	s->has_growth = false;
 	if (!json_open(&s->j, '{'))
 		return;

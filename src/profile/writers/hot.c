@@ -132,10 +132,18 @@ static bool put_leaks(struct buffer *out, const struct profile *p, const struct 
 	for (i = 0; ok && i < MIN(l.count, LEAKS_SHOWN); i++) {
 		buffer_puts(out, "  ");
 		leaks_put_row(out, &l, &l.rows[i], c->warm, c->off);
+		if (leaks_chain(&l, &l.rows[i], p)) {
+			buffer_puts(out, "\n    ");
+			leaks_put_chain(out, &l, &l.rows[i], p);
+		}
 		buffer_putc(out, '\n');
 	}
 	if (ok && l.count > LEAKS_SHOWN)
 		buffer_printf(out, "  and %u more\n", l.count - LEAKS_SHOWN);
+	if (ok && p->chains_told) {
+		clean_name(out, p->chains_told);
+		buffer_putc(out, '\n');
+	}
 	before = out->length;
 	if (ok)
 		leaks_put_full(out, &l, p);

@@ -177,6 +177,7 @@ static int put_methods(struct json_writer *w, const struct profile *p, unsigned 
 /* What keeps more and more objects. */
 static int put_leaks(struct json_writer *w, const struct profile *p)
 {
+	const struct profile_chain *chain;
 	struct leaks_full full;
 	struct leaks l;
 	int rc = leaks_find(&l, p);
@@ -193,9 +194,14 @@ static int put_leaks(struct json_writer *w, const struct profile *p)
 			       {"for", name_text(&l.names, row->caller)});
 		json_put_numbers(w, {"bytes", row->there}, {"bytes_an_hour", (uint64_t)row->rate},
 				 {"at_least", (uint64_t)row->least}, {"at_most", (uint64_t)row->most});
+		chain = leaks_chain(&l, row, p);
+		if (chain)
+			json_put_text(w, "held_by", chain->text);
 		json_end(w);
 	}
 	json_end(w);
+	if (p->chains_told)
+		json_put_text(w, "roots", p->chains_told);
 	if (rc == 0 && leaks_fill(&l, p, &full)) {
 		json_object(w, "heap_full");
 		json_put_numbers(w, {"at_least_s", (uint64_t)MIN(full.soonest * 3600, 1e18)},

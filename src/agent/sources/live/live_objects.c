@@ -7,6 +7,7 @@
  * What it counts is the heap as it was used after the last collection: what its samples are held against.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "agent/jvm/jvm.h"
 #include "agent/sample/field_sample.h"
@@ -17,6 +18,7 @@
 #include "agent/sources/live/collections.h"
 #include "agent/sources/live/live_objects.h"
 #include "agent/sources/live/live_table.h"
+#include "agent/sources/live/reference_walk.h"
 #include "agent/sources/object_samples.h"
 #include "common/base/clock_ns.h"
 
@@ -90,6 +92,66 @@ uint64_t live_objects_most(void)
 uint64_t live_objects_collected(void)
 {
 	return atomic_load(&collected);
+}
+
+/* ---- what holds them ---- */
+
+static int follow(struct reference_walk *w, JNIEnv *env, const uint64_t *ids, uint32_t count, uint64_t pause,
+		  struct live_roots *r, struct error *err)
+{
+	struct reference_walk_end end;
+	uint32_t i, known = 0;
+	int rc;
+
+	for (i = 0; i < count; i++) {
+		jobject object = live_table_object(env, ids[i]);
+
+		known += object && reference_walk_target(w, i, object);
+		if (object)
+			(*env)->DeleteLocalRef(env, object); /* else it is held by that */
+	}
+	if (!known)
+		return error_set(err, ENOENT, "roots: what grew is not there any more");
+	rc = reference_walk_run(w, env, pause, collections_most(), &end, err);
+	if (rc)
+		return rc;
+	for (i = 0; i < count; i++)
+		reference_walk_put(w, env, i, &r->chains[i]);
+	r->took = end.took;
+	r->objects = end.objects;
+	r->passed = end.passed;
+	r->full = end.full;
+	return 0;
+}
+
+int live_objects_roots(const uint64_t *ids, uint32_t count, uint64_t pause, struct live_roots *r, struct error *err)
+{
+	JNIEnv *env = jvm_jni();
+	struct reference_walk *w;
+	uint32_t i;
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	for (i = 0; i < LIVE_ROOTS; i++)
+		buffer_init(&r->chains[i], -1);
+	if (!env)
+		return error_set(err, ENOTSUP, "roots: the JVM is not up");
+	rc = reference_walk_open(&w, env, err);
+	if (rc)
+		return rc;
+	rc = follow(w, env, ids, MIN(count, LIVE_ROOTS), pause, r, err);
+	reference_walk_close(w, env);
+	for (i = 0; i < LIVE_ROOTS; i++)
+		buffer_putc(&r->chains[i], '\0');
+	return rc;
+}
+
+void live_objects_roots_free(struct live_roots *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < LIVE_ROOTS; i++)
+		buffer_free(&r->chains[i]);
 }
 
 /* ---- the JVM ---- */

@@ -277,6 +277,9 @@ static int put_leaks(struct json_writer *w, const struct profile *p)
 	for (i = 0; rc == 0 && i < MIN(l.count, LEAKS_SHOWN); i++) {
 		text.length = 0;
 		leaks_put_row(&text, &l, &l.rows[i], "", "");
+		if (leaks_chain(&l, &l.rows[i], p))
+			buffer_puts(&text, ", ");
+		leaks_put_chain(&text, &l, &l.rows[i], p);
 		json_put_text(w, NULL, buffer_text(&text, w->out));
 	}
 	text.length = 0;
@@ -284,6 +287,8 @@ static int put_leaks(struct json_writer *w, const struct profile *p)
 		buffer_printf(&text, "and %u more", l.count - LEAKS_SHOWN);
 	if (text.length)
 		json_put_text(w, NULL, buffer_text(&text, w->out));
+	if (rc == 0 && l.count && p->chains_told)
+		json_put_text(w, NULL, p->chains_told);
 	text.length = 0;
 	if (rc == 0)
 		leaks_put_full(&text, &l, p);
