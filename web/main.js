@@ -204,7 +204,8 @@ function renderKinds() {
     legend.append(item);
   }
   $('#kinds').replaceChildren(bar, legend);
-  $('#kinds').hidden = !all;
+  // classes, files and the like are on top of all stacks: nothing to tell apart
+  $('#kinds').hidden = all === sums[KIND_OTHER].value;
 }
 
 /* A share to look at: "57 %", "3.1 %"; the exact one is in the tooltip. */

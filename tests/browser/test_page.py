@@ -470,6 +470,23 @@ def test_no_way_out(make_page):
     assert text.count("</script>") == 2
 
 
+def test_no_legend_of_one_kind(page):
+    """Where classes, or files, are on top of all stacks, kinds of code say nothing."""
+    p = page("objects")
+    assert p.js("return document.querySelector('#kinds').offsetHeight") > 0
+    with open(p.path, encoding="utf-8") as file:
+        text = file.read()
+    before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
+    data = json.loads(data)
+    data["top"] = [[0, 0]] * 7 + [[5, 5], [0, 0]]
+    path = f"{p.path}.markers.html"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + json.dumps(data).replace("<", "\\u003c") + after)
+    p.driver.get(f"file://{path}")
+    assert p.js("return jstrobe.data.top[7]") == [5, 5]
+    assert not p.js("return document.querySelector('#kinds').offsetHeight")
+
+
 def test_what_grows_is_on_the_page(page, profile):
     """The five that grow fastest, a sentence each, with their intervals, as in JSON; and when the heap is full."""
     p, json_profile = page("leaks"), profile("leaks")

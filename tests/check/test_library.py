@@ -11,6 +11,7 @@ import tree
 LIBRARY = os.path.join(tree.OUT, "lib", "libjstrobe.so")
 EXPORTS = {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload", "JNI_OnLoad",
            "jstrobe_copy",  # by which copies of the library find each other
+           "jstrobe_memory",  # what it has mapped, for `jstrobe memory`
            # native methods of the Java API, which the JVM looks for in its agents' libraries
            *(f"Java_jstrobe_context_SampleContext_{name}" for name in ("memory", "claim", "define")),
            *(f"Java_{owner}_{name}" for owner in ("one_profiler_AsyncProfiler", "jstrobe_Profiler")

@@ -267,6 +267,22 @@ def test_rate_follows(jdk17):
     assert abs(profile.weight["total"] / profile.json["counted"] - 1) < 5 / profile.samples["taken"] ** 0.5 + 0.02
 
 
+def test_live_says_the_interval(jdk17):
+    """… of a rate, too, and where both are sampled, what was said of one interval is that of the other."""
+    with Program(jdk17, "AllocBound", jvm=["-Xmx256m"]) as program:
+        for asked, shown in [(["-e", "live@16k"], "live"), (["--all", "--alloc", "16k"], "live"),
+                             (["-e", "live@16k,alloc"], "alloc"), (["-e", "cpu,live", "--alloc", "16k"], "live")]:
+            done = jstrobe("start", *asked, "--rate", "50", program.pid)
+            assert done.returncode == 0, (asked, done.stderr)
+            time.sleep(2)
+            profile = result(program, "--show", shown, "--live-min-gcs", "0")
+            assert profile.json["interval"] == 16384 < profile.json["interval_most"], (asked, profile.json)
+            if profile.samples["stored"]:
+                assert "once in 16 KB to" in profile.done.stderr, (asked, profile.done.stderr)
+        done = jstrobe("start", "-e", "alloc@16k,live@64k", program.pid)
+        assert done.returncode != 0 and "or only one of them" in done.stderr, done.stderr
+
+
 def test_views_of_the_jdk(jdk, tmp_path):
     """What `jfr view` of JDK 25 says of a recording, by site and by class, and what convert reads of it."""
     path, made, jdk25 = result_file(".jfr"), result_file(), jvm.find_jdk(25)

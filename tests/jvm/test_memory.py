@@ -127,6 +127,24 @@ def test_nmt_is_asked_for(jdk):
         assert "Rss, as the kernel counts it" in done.stdout and "nmt" not in memory(program.pid)
 
 
+def test_own_memory(jdk, say):
+    """What jstrobe's library maps has a line of its own, also of a copy under another name; its data are a library's."""
+    with Program(jdk, "Leaks", 1 << 20, 100 << 20, jvm=["-Xmx256m"]) as program:
+        before = memory(program.pid)["resident"]
+        assert before["jstrobe"] == 0, before
+        assert jstrobe("start", "-e", "cpu,live@4k", "-i", "1ms", program.pid).returncode == 0
+        program.say("begin")
+        time.sleep(3)
+        during = memory(program.pid)["resident"]
+        assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        after = memory(program.pid)["resident"]
+    say(f"{jdk}: jstrobe's own {during['jstrobe'] >> 10} KB, then {after['jstrobe'] >> 10} KB; not named "
+        f"{before['unnamed'] >> 10}, {during['unnamed'] >> 10} and {after['unnamed'] >> 10} KB")
+    assert during["jstrobe"] > 2 * MB and 0 < after["jstrobe"] < during["jstrobe"], (during, after)
+    for found in (during, after):
+        assert found["unnamed"] - before["unnamed"] < MB // 4, (before, found)
+
+
 def test_nmt_header(jdk):
     """NMT puts a header before each block of the JVM's."""
     with Program(jdk, "Resident", *ARGS, jvm=["-XX:NativeMemoryTracking=summary"]) as program:

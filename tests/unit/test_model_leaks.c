@@ -194,10 +194,10 @@ static void when_the_heap_is_full(void **state)
 	assert_true(fabs(full.soonest - 800.0 / 850) < 1e-6 && fabs(full.latest - 800.0 / 750) < 1e-6);
 	leaks_put_full(&b, &l, &p);
 	assert_string_equal(text(&b), "At this rate the heap is full in 56 min 28 s to 64 min 00 s: 800 MB of 1.8 GB were free "
-				      "after its last collection");
+				      "at its last collection");
 	p.counted = p.heap_most + 1;
 	leaks_put_full(&b, &l, &p);
-	assert_string_equal(text(&b), "The heap is full: 1.8 GB were in use after its last collection");
+	assert_string_equal(text(&b), "The heap is full: 1.8 GB were in use at its last collection");
 	p.heap_most = 1ull << 43; /* 8 TB, 800 MB an hour: 1.2 years */
 	leaks_put_full(&b, &l, &p);
 	assert_string_equal(text(&b), "");
@@ -206,7 +206,7 @@ static void when_the_heap_is_full(void **state)
 	assert_string_equal(text(&b), "");
 	p.counted = p.heap_most - (700ull << 30);
 	leaks_put_full(&b, &l, &p);
-	assert_string_equal(text(&b), "At this rate the heap is full in 35 days to 39 days: 700 GB of 8.0 TB were free after its "
+	assert_string_equal(text(&b), "At this rate the heap is full in 35 days to 39 days: 700 GB of 8.0 TB were free at its "
 				      "last collection");
 	p.counted = p.heap_most - (6900ull << 30);
 	growth[0].variance[0] = growth[1].variance[0] = (double)(100 << 20) * (100 << 20);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "format_sample.h"
@@ -307,6 +308,7 @@ static void loss_line_of_bytes(void **state)
 static void loss_line_beyond_chance(void **state)
 {
 	struct profile p = sample_empty();
+	char text[400];
 
 	(void)state;
 	p.event = "alloc";
@@ -334,14 +336,20 @@ static void loss_line_beyond_chance(void **state)
 	/* what is there is part of the heap */
 	p.survivors = true;
 	expect_loss(&p, "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 objects; the "
-			"heap held 700 MB after its last collection · 100 % complete stacks", false);
+			"heap held 700 MB at its last collection · 100 % complete stacks", false);
 	p.counted = 300 << 20;
 	expect_loss(&p, "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 objects; the "
-			"heap held 300 MB after its last collection · that is more than the heap held, and no "
+			"heap held 300 MB at its last collection · that is more than the heap held, and no "
 			"estimate of what is there (docs/use/live.md says why) · 100 % complete stacks", true);
 	p.young = true;
 	expect_loss(&p, "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 objects; the "
-			"heap held 300 MB after its last collection · 100 % complete stacks", false);
+			"heap held 300 MB at its last collection · 100 % complete stacks", false);
+	/* a rate has made it longer */
+	p.interval_most = 3 * p.interval;
+	snprintf(text, sizeof(text), "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 "
+		 "objects; the heap held 300 MB at its last collection · an object was a sample once in %s to %s · "
+		 "100 %% complete stacks", human_bytes(p.interval).text, human_bytes(p.interval_most).text);
+	expect_loss(&p, text, false);
 }
 
 /* What is not there is no loss, and said. */

@@ -29,7 +29,7 @@ static struct stack_index *new_index(uint32_t slots)
 	if (!x)
 		return NULL;
 	if (os_make_writable(x, index_bytes(slots))) {
-		munmap(x, index_bytes(slots));
+		os_unreserve(x, index_bytes(slots));
 		return NULL;
 	}
 	x->mask = slots - 1;
@@ -59,14 +59,14 @@ static struct stack_arena *present(struct stack_store *s)
 static void drop_index(struct stack_index *x)
 {
 	if (x)
-		munmap(x, index_bytes(x->mask + 1));
+		os_unreserve(x, index_bytes(x->mask + 1));
 }
 
 static void close_arena(struct stack_arena *a)
 {
 	drop_index(atomic_load(&a->index));
 	if (a->base)
-		munmap((void *)a->base, a->size);
+		os_unreserve((void *)a->base, a->size);
 	memset(a, 0, sizeof(*a));
 }
 

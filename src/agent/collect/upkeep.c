@@ -21,6 +21,7 @@
 #include "agent/walk/decode.h"
 #include "agent/zone/zone.h"
 #include "common/base/error.h"
+#include "common/base/own_memory.h"
 #include "common/elf/elf.h"
 #include "common/hotspot/class_counts.h"
 #include "common/os/os.h"
@@ -39,14 +40,17 @@ static struct decode_cache *new_cache(void)
 
 	if (c == MAP_FAILED)
 		return NULL;
+	own_memory_add(c, bytes);
 	c->size = CACHE_ARENA;
 	return c;
 }
 
 static void free_cache(struct decode_cache *c)
 {
-	if (c)
-		munmap(c, sizeof(*c) + c->size);
+	if (!c)
+		return;
+	own_memory_remove(c);
+	munmap(c, sizeof(*c) + c->size);
 }
 
 static const struct image *libjvm(void)

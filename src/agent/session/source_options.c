@@ -53,6 +53,11 @@ uint32_t source_options_queue(const struct options *o, const struct engine_event
 	return (uint32_t)MIN(MAX(wanted, (uint64_t)QUEUE_START), (uint64_t)QUEUE_LIMIT);
 }
 
+static bool is_of_objects(const struct engine_event *e)
+{
+	return strcmp(e->name, "alloc") == 0 || strcmp(e->name, "live") == 0;
+}
+
 /* What O says of the interval of event NAME, the FIRST or another one; 0 = nothing. */
 static uint64_t interval_of(const char *name, bool first, const struct options *o)
 {
@@ -63,8 +68,20 @@ static uint64_t interval_of(const char *name, bool first, const struct options *
 	return first ? o->interval : 0;
 }
 
+/* The JVM has one interval for samples of objects: what was SAID of one of their two events is the other's, too. */
+static void share_interval(struct engine_event *events, int count, const bool *said)
+{
+	int e, other;
+
+	for (e = 0; e < count; e++)
+		for (other = 0; other < count; other++)
+			if (is_of_objects(&events[e]) && is_of_objects(&events[other]) && said[e] && !said[other])
+				events[other].interval = events[e].interval;
+}
+
 int source_options_events(const struct options *o, struct engine_event *events, struct error *err)
 {
+	bool said[RECORD_EVENTS];
 	char list[sizeof(o->event)], *at = NULL, *name;
 	bool objects = false;
 	int count = 0, rc;
@@ -81,9 +98,12 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 			events[count].interval = 0;
 		if (events[count].ticks == TICKS_CPU && strcmp(o->time, "wall") == 0)
 			event_by_wall(&events[count]);
-		objects |= strcmp(events[count].name, "alloc") == 0 || strcmp(events[count].name, "live") == 0;
+		objects |= is_of_objects(&events[count]);
+		said[count] = strchr(name, '@') || interval_of(events[count].name, !count, o) ||
+			      options_event_interval(o, events[count].name) == OPTIONS_ALL;
 		count++;
 	}
+	share_interval(events, count, said);
 	if (o->rate && !objects)
 		return error_set(err, EINVAL, "rate: it is of samples of alloc and live; add one of them, or remove "
 				 "it");

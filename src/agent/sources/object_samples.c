@@ -174,7 +174,8 @@ int object_samples_start(struct object_source *s, struct engine_event *event, ui
 		return error_set(err, EINVAL, "%s: the JVM takes intervals up to 2147483647 bytes", event->name);
 	if (others_want(s) && samples.wanted != event->interval)
 		return error_set(err, EINVAL, "%s: the JVM has one interval for all samples of objects, and this "
-				 "session asks for %llu and %llu bytes; give alloc and live the same",
+				 "session asks for %llu and %llu bytes; give alloc and live the same, or only one of "
+				 "them",
 				 event->name, (unsigned long long)samples.wanted, (unsigned long long)event->interval);
 	samples.wanted = event->interval;
 	while (samples.sources[i] && samples.sources[i] != s)

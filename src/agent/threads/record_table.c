@@ -49,7 +49,7 @@ static void *reserve_table(size_t bytes)
 
 	if (!p || os_make_writable(p, bytes) == 0)
 		return p;
-	munmap(p, bytes);
+	os_unreserve(p, bytes);
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "agent/tracing/tree_state.h"
+#include "common/base/own_memory.h"
 #include "common/os/os.h"
 
 #define BASE_SIZE (TREE_SLOTS + TREE_SLOT_COUNT * sizeof(uint64_t))
@@ -47,7 +48,10 @@ static void *reserve(size_t size, int flags)
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1,
 			0);
 
-	return at == MAP_FAILED ? NULL : at;
+	if (at == MAP_FAILED)
+		return NULL;
+	own_memory_add(at, size);
+	return at;
 }
 
 /*
@@ -68,8 +72,10 @@ int tree_begin(const struct tree_setup *s, struct error *err)
 	if (!base || !tree_room_begin()) {
 		int rc = errno;
 
-		if (base && !tree_base)
+		if (base && !tree_base) {
+			own_memory_remove(base);
 			munmap(base, BASE_SIZE);
+		}
 		return error_set(err, ENOMEM, "no address space for the threads' call trees: %s", error_text(rc));
 	}
 	pthread_rwlock_wrlock(&tree_state.life);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/tracing/tree_state.h"
+#include "common/base/own_memory.h"
 #include "common/base/vector.h"
 
 #define PIECE (4ul << 20)
@@ -42,6 +43,7 @@ static bool reserve(size_t size)
 
 	if (at == MAP_FAILED)
 		return false;
+	own_memory_add(at, whole);
 	room.at = (uintptr_t)at;
 	room.end = room.at + whole;
 	return true;

@@ -102,6 +102,14 @@ uint64_t peek_next(struct peek *p, uint64_t from, uint64_t to);
 
 /* ---- vm_tables.c: what libjvm.so tells debuggers, from outside ---- */
 
+/* The dynamic symbols of the image whose first page is mapped at FIRST (0: none). False: it has none. */
+struct image_symbols {
+	uint64_t base, end, symbols, names, gnu_hash, hash; /* end: of its zeroed data, too */
+};
+bool image_symbols_open(struct peek *p, uint64_t first, struct image_symbols *l);
+/* The address of the one called NAME; 0: it has none. */
+uint64_t image_symbols_find(struct peek *p, const struct image_symbols *l, const char *name);
+
 struct vm_tables;
 /* NULL: there are none, or they cannot be read. */
 struct vm_tables *vm_tables_open(struct peek *p);
@@ -223,6 +231,8 @@ bool memory_has_class(const struct memory_classes *classes, uint64_t from, uint6
 void memory_claim_metaspace(struct peek *p, const struct memory_classes *classes, struct ranges *c);
 void memory_claim_reached(struct peek *p, const struct vm_tables *t, struct ranges *c);
 void memory_claim_stacks(struct peek *p, const struct vm_tables *t, struct ranges *c, struct memory_reading *r);
+/* What jstrobe's library has mapped for itself. */
+void memory_claim_own(struct peek *p, struct ranges *c);
 void memory_claim_arenas(struct peek *p, struct ranges *c, struct memory_malloc *m);
 void memory_claim_large(struct peek *p, const struct memory_classes *classes, struct ranges *c,
 			struct memory_malloc *m);

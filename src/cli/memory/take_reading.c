@@ -70,6 +70,7 @@ static int attribute(struct memory_reading *r, struct error *err)
 		return rc;
 	t = r->vm == PROCESS_HOTSPOT ? vm_tables_open(&peek) : NULL;
 	r->tables = t != NULL;
+	memory_claim_own(&peek, &claims);
 	if (t)
 		memory_claim_vm(&peek, t, &claims, r);
 	memory_claim_stacks(&peek, t, &claims, r);

@@ -99,9 +99,10 @@ void os_block_signals(void);
 
 /*
  * BYTES of address space that read as zero everywhere and may be written nowhere yet; NULL: none
- * left. munmap() it. And: the BYTES at START (whole pages) may be written from now on.
+ * left. os_unreserve() it. And: the BYTES at START (whole pages) may be written from now on.
  */
 void *os_reserve(size_t bytes);
+void os_unreserve(void *start, size_t bytes);
 int os_make_writable(void *start, size_t bytes);
 
 /* Soft limit of descriptors, and how many are open now; as many as that where not even /proc can be opened. */

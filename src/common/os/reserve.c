@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "common/base/own_memory.h"
 #include "common/os/os.h"
 
 void *os_reserve(size_t bytes)
@@ -17,7 +18,14 @@ void *os_reserve(size_t bytes)
 		return NULL;
 	/* A huge page for the first word of a range would be paid for in a handler. */
 	madvise(p, bytes, MADV_NOHUGEPAGE);
+	own_memory_add(p, bytes);
 	return p;
+}
+
+void os_unreserve(void *start, size_t bytes)
+{
+	own_memory_remove(start);
+	munmap(start, bytes);
 }
 
 int os_make_writable(void *start, size_t bytes)

@@ -34,7 +34,7 @@ struct leaks {
 /* When the heap is full if its suspects go on: the interval of their growth makes one of the time. */
 struct leaks_full {
 	double soonest, latest;    /* hours */
-	uint64_t free;             /* bytes of the heap, after its last collection */
+	uint64_t free;             /* bytes of the heap, at its last collection */
 };
 
 /* Those of P. None where it has no `growth`. 0 or -ENOMEM; free in both cases. Normal code. */

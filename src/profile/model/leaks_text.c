@@ -58,7 +58,7 @@ void leaks_put_full(struct buffer *out, const struct leaks *l, const struct prof
 	if (!leaks_fill(l, p, &full) || full.soonest > LONGEST)
 		return;
 	if (!full.free) {
-		buffer_printf(out, "The heap is full: %s were in use after its last collection",
+		buffer_printf(out, "The heap is full: %s were in use at its last collection",
 			      human_bytes(p->counted).text);
 		return;
 	}
@@ -67,6 +67,6 @@ void leaks_put_full(struct buffer *out, const struct leaks *l, const struct prof
 	buffer_puts(out, full.latest > LONGEST ? " at the soonest" : " to ");
 	if (full.latest <= LONGEST)
 		put_hours(out, full.latest);
-	buffer_printf(out, ": %s of %s were free after its last collection", human_bytes(full.free).text,
+	buffer_printf(out, ": %s of %s were free at its last collection", human_bytes(full.free).text,
 		      human_bytes(p->heap_most).text);
 }

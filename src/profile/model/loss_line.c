@@ -176,6 +176,14 @@ static void put_unfreed(const struct profile *p, struct buffer *out)
 	put_reserved(p, out);
 }
 
+/* What a rate has made of the interval. */
+static void put_intervals(struct buffer *out, const struct profile *p)
+{
+	if (p->interval_most)
+		buffer_printf(out, " · an object was a sample once in %s to %s", human_bytes(p->interval).text,
+			      human_bytes(p->interval_most).text);
+}
+
 /* Bytes of objects: what the samples stand for, beside what the JVM itself has counted. */
 static void put_bytes(const struct profile *p, struct buffer *out)
 {
@@ -198,12 +206,10 @@ static void put_bytes(const struct profile *p, struct buffer *out)
 	if (p->counted)
 		buffer_printf(out, " of %s allocated (%s)", human_bytes(p->counted).text,
 			      human_percent(p->weight_stored, p->counted).text);
-	if (p->interval_most)
-		buffer_printf(out, " · an object was a sample once in %s to %s", human_bytes(p->interval).text,
-			      human_bytes(p->interval_most).text);
+	put_intervals(out, p);
 }
 
-/* Objects that are there: what they stand for, beside what the heap held after its last collection. */
+/* Objects that are there: what they stand for, beside what the heap held at its last collection. */
 static void put_survivors(const struct profile *p, struct buffer *out)
 {
 	if (p->stored == 0 && p->gone == 0 && p->taken) {
@@ -219,7 +225,8 @@ static void put_survivors(const struct profile *p, struct buffer *out)
 	put_left(p, "objects still there", out);
 	buffer_printf(out, " in %s object%s", human_count(p->objects).text, human_plural(p->objects));
 	if (p->counted)
-		buffer_printf(out, "; the heap held %s after its last collection", human_bytes(p->counted).text);
+		buffer_printf(out, "; the heap held %s at its last collection", human_bytes(p->counted).text);
+	put_intervals(out, p);
 }
 
 /* Events: the kernel's own count beside what the samples stand for. */

@@ -47,7 +47,7 @@ struct read_aggregate_live {
 	bool objects;    /* of the Java heap, with their classes as innermost frames; else blocks of native memory */
 	uint64_t since;  /* ns since 1970; a second time in a file: of another session */
 	uint64_t span;   /* as growth_span of struct profile */
-	uint64_t used, most; /* bytes of the heap after its last collection, and that it may have; 0: not known */
+	uint64_t used, most; /* bytes of the heap at its last collection, and that it may have; 0: not known */
 };
 
 /* One event of the result. */

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "agent/jvm/jvm.h"
 #include "agent/sources/live/reference_fields.h"
@@ -407,6 +406,6 @@ void reference_walk_close(struct reference_walk *w, JNIEnv *env)
 	if (w->ti)
 		(*w->ti)->DisposeEnvironment(w->ti);
 	if (w->met)
-		munmap(w->met, ((size_t)OBJECTS + 1) * sizeof(*w->met));
+		os_unreserve(w->met, ((size_t)OBJECTS + 1) * sizeof(*w->met));
 	free(w);
 }
