@@ -92,7 +92,12 @@ ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs 
 # Code that runs a few times a session, or for a result, shall be small: no program waits for it.
 SMALL_ROOMS := common/bytecode common/options profile/model profile/writers agent/jvm agent/session agent/command agent/door
 SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/agent/tracing/%.c.o,tracing trace_classes \
-  trace_constructors trace_entered trace_list trace_loading trace_pace trace_result trace_running trace_statistics trace_work)
+  trace_constructors trace_entered trace_list trace_loading trace_pace trace_result trace_running trace_statistics trace_work) \
+  $(patsubst %,$(O)/obj/src/agent/%.c.o,sources/live/reference_walk sources/live/reference_fields collect/aggregate_view \
+  collect/collector_views collect/survivors collect/held collect/carry collect/carry_names collect/carry_threads collect/carry_waits \
+  sources/events_available sources/event_resolve sources/window_breakpoints sources/lock/lock_bind \
+  sources/cpu/perf_transfer sources/cpu/shortfalls sinks/recording/recording_survivors sinks/recording/recording_heap \
+  sinks/recording/recording sinks/stream/stream_closing sources/engine sources/engine_clocks sources/callback_source context/java_context)
 SMALL = $(patsubst -O2,-Os,$(filter -O2,$(CFLAGS)))
 # Nothing unwinds through these: they run on threads of ours and in the command. A debugger has the .debug file.
 NOT_UNWOUND := common/options profile/model profile/writers
@@ -164,7 +169,7 @@ $(O)/obj/knobs/%.o: % $(O)/flags $(O)/flags-of-rooms
 $(O)/flags: force | $(O)/
 	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' > $@
 $(O)/flags-of-rooms: force | $(O)/
-	@echo '$(SMALL_ROOMS): $(SMALL); $(NOT_UNWOUND)' | cmp -s - $@ || echo '$(SMALL_ROOMS): $(SMALL); $(NOT_UNWOUND)' > $@
+	@echo '$(SMALL_OBJ): $(SMALL); $(NOT_UNWOUND)' | cmp -s - $@ || echo '$(SMALL_OBJ): $(SMALL); $(NOT_UNWOUND)' > $@
 
 # Files written by the build itself are C sources under $(O)/gen; each has a rule here.
 -include $(wildcard scripts/generated.mk)
