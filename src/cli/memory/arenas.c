@@ -62,6 +62,15 @@ static void add_arena(struct arenas *a, uint64_t at, bool main)
 		*arena = (struct arena){.at = at, .main = main};
 }
 
+/* Where the heap that lies in mapping I may end by now: the system has been asked for more of it since it was read. */
+static uint64_t may_end(const struct mappings *m, size_t i)
+{
+	const struct mapping *reserve = i + 1 < m->count ? &m->items[i + 1] : NULL;
+
+	return reserve && reserve->start == m->items[i].end && reserve->perms[0] == '-' && reserve->path[0] == '\0' ?
+	       reserve->end : m->items[i].end;
+}
+
 /* The header of an arena's heap at ADDRESS. */
 static void look_at_heap(struct arenas *a, uint64_t address, uint64_t end)
 {
@@ -92,7 +101,7 @@ static void find_heaps(struct arenas *a)
 		if (!mapping_is_anonymous(m) || m->perms[0] != 'r' || m->perms[1] != 'w' || !m->rss)
 			continue;
 		for (; at < m->end; at += ARENA_HEAP)
-			look_at_heap(a, at, m->end);
+			look_at_heap(a, at, may_end(a->peek->maps, i));
 	}
 }
 
