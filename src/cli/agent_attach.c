@@ -45,11 +45,19 @@ void agent_stop_listening(struct agent *a)
 
 /* ---- the library ---------------------------------------------------------------- */
 
+/* Under the name that async-profiler's has, where ap-loader and the like unpack it. */
+static bool find_under_other_name(char folder[PATH_MAX + 32], char path[PATH_MAX])
+{
+	strcat(folder, "/../lib/libasyncProfiler.so");
+	return realpath(folder, path) && attach_is_agent_file(path);
+}
+
 /* ../lib/libjstrobe.so beside the command, or what --libpath says. */
 static int find_library(const struct options *o, char path[PATH_MAX], struct error *err)
 {
-	char guess[PATH_MAX + 32];
+	char guess[PATH_MAX + 32], other[PATH_MAX + 32];
 	ssize_t n;
+	int code;
 
 	if (o->libpath[0]) {
 		snprintf(path, PATH_MAX, "%s", o->libpath);
@@ -61,11 +69,15 @@ static int find_library(const struct options *o, char path[PATH_MAX], struct err
 		return error_set(err, errno, "/proc/self/exe: %s", error_text(errno));
 	guess[n] = '\0';
 	*strrchr(guess, '/') = '\0';
+	strcpy(other, guess);
 	strcat(guess, "/../lib/" LIBRARY);
-	if (!realpath(guess, path))
-		return error_set(err, errno, "the agent library %s is missing: %s; install it "
-				 "there or give --libpath", guess, error_text(errno));
-	return 0;
+	if (realpath(guess, path))
+		return 0;
+	code = errno;
+	if (find_under_other_name(other, path))
+		return 0;
+	return error_set(err, code, "the agent library %s is missing: %s; install it there or give --libpath", guess,
+			 error_text(code));
 }
 
 bool agent_is_ours(const struct options *o, const char *library)

@@ -23,8 +23,7 @@ static const struct {
 };
 
 /* Words of async-profiler's launcher that have no counterpart yet. */
-static const char *const later[] = {"load", "jcmd", "threaddump", "dumpheap",
-				    "inspectheap"};
+static const char *const later[] = {"jcmd", "threaddump", "dumpheap", "inspectheap"};
 
 static int find_command(const char *word)
 {
@@ -65,8 +64,9 @@ static int choose(struct cli *cli)
 	if (cli->word_count == 0)
 		return find_command("record");
 	which = find_command(cli->words[0]);
-	/* "1234 stop" is how some write it */
-	if (which < 0 && cli->word_count == 2 && find_command(cli->words[1]) >= 0) {
+	/* "1234 stop" is how some write it, and "1234 load FILE true OPTIONS" */
+	if (which < 0 && (cli->word_count == 2 || (cli->word_count > 2 && strcmp(cli->words[1], "load") == 0)) &&
+	    find_command(cli->words[1]) >= 0) {
 		char *target = cli->words[0];
 
 		cli->words[0] = cli->words[1];

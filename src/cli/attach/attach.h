@@ -60,6 +60,8 @@ struct attach_copy {
 /* Put the copies of the agent in PID, in the order of their addresses, into COPIES[MAX]; how many there are of them. */
 size_t attach_copies(pid_t pid, struct attach_copy *copies, size_t max);
 
+/* Whether the file PATH, whatever its name, has that in it by which copies of our library find each other. */
+bool attach_is_agent_file(const char *path);
 /* True if a file called LIBRARY (base name) is mapped in PID. */
 bool attach_has_library(pid_t pid, const char *library);
 /* The same for one that was deleted or replaced since: another build than the one on disk. */

@@ -211,15 +211,45 @@ static bool has_mapped(pid_t pid, const char *suffix, bool old)
 }
 
 struct copy_search {
+	pid_t pid;
 	struct attach_copy *copies;
 	size_t count, max;
 };
 
-/* libjstrobe.so, or another name that someone gave a build: libjstrobe-1.2.so. */
-static bool is_agent(const char *path)
+#define AGENT_FILE_MAX (16 << 20)
+
+/* Read, not mapped: the file may be made shorter meanwhile. */
+bool attach_is_agent_file(const char *path)
+{
+	static const char mark[] = "jstrobe_copy";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	struct stat st;
+	bool is = false;
+	char *text = NULL;
+	ssize_t n;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < AGENT_FILE_MAX)
+		text = malloc((size_t)st.st_size + 1);
+	if (text) {
+		n = pread(fd, text, (size_t)st.st_size, 0);
+		is = n > 0 && memmem(text, (size_t)n, mark, sizeof(mark));
+	}
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* libjstrobe.so, or another name that a build was given: libjstrobe-1.2.so, async-profiler's. */
+static bool is_agent(pid_t pid, const char *path)
 {
 	const char *name = maps_name(path);
+	char there[PATH_MAX + 32];
 
+	if (strcmp(name, "libasyncProfiler.so") == 0) {
+		snprintf(there, sizeof(there), "/proc/%d/root%s", (int)pid, path);
+		return attach_is_agent_file(there);
+	}
 	return strncmp(name, "libjstrobe", 10) == 0 && strstr(name, ".so");
 }
 
@@ -228,7 +258,7 @@ static bool add_copy(const char *path, bool old, void *arg)
 	struct copy_search *c = arg;
 	size_t i;
 
-	if (!is_agent(path))
+	if (!is_agent(c->pid, path))
 		return true;
 	for (i = 0; i < c->count; i++)
 		if (c->copies[i].old == old && strcmp(c->copies[i].path, path) == 0)
@@ -240,7 +270,7 @@ static bool add_copy(const char *path, bool old, void *arg)
 
 size_t attach_copies(pid_t pid, struct attach_copy *copies, size_t max)
 {
-	struct copy_search c = {.copies = copies, .max = max};
+	struct copy_search c = {.pid = pid, .copies = copies, .max = max};
 
 	maps_of(pid, add_copy, &c);
 	return c.count;
