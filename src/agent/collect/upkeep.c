@@ -13,6 +13,7 @@
 #include "agent/collect/generation.h"
 #include "agent/collect/names/late_names.h"
 #include "agent/collect/sink.h"
+#include "agent/hooks/process_calls.h"
 #include "agent/hooks/faults.h"
 #include "agent/threads/closers.h"
 #include "agent/threads/deferred.h"
@@ -202,6 +203,7 @@ static void refresh_images(struct collector *c)
 		return;
 	c->images_retired = deferred_free(give_up_images, old, c); /* no memory to note it: it stays */
 	thread_hook_refresh();
+	process_calls_refresh();
 	if (c->sources->images_changed)
 		c->sources->images_changed();
 }
@@ -288,6 +290,7 @@ static void look_for_threads(struct collector *c, uint64_t now)
 		records_arm_again(); /* a scan does that, too */
 	}
 	thread_hook_retry();
+	process_calls_refresh();
 	if (c->sources->images_changed)
 		c->sources->images_changed(); /* one was still being loaded */
 }

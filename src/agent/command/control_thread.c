@@ -184,8 +184,10 @@ static uint64_t time_left(const struct control_alarm *a)
 {
 	if (!a->attached)
 		return a->left();
-	/* while the JVM starts it takes no threads */
-	return atomic_load(&control.last) ? UINT64_MAX : jvm_is_live() ? a->left() : LOOK_AGAIN;
+	if (atomic_load(&control.last))
+		return UINT64_MAX;
+	/* while a JVM starts it takes no threads */
+	return jvm_is_live() || !jvm_is_known() ? a->left() : LOOK_AGAIN;
 }
 
 /* The alarm that is due next; NULL: there is none. */

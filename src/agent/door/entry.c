@@ -74,8 +74,8 @@ static void vm_death(void)
 		return;
 	how = pending_abandon();
 	if (how != PENDING_WRITTEN)
-		log_error("the JVM ends, and the session's result is %snot written: the profiler was held up too long",
-			  how == PENDING_LOST ? "" : "perhaps ");
+		log_error("the %s ends, and the session's result is %snot written: the profiler was held up too long",
+			  jvm_is_known() ? "JVM" : "program", how == PENDING_LOST ? "" : "perhaps ");
 }
 
 /* ---- what the JVM tells ---- */
@@ -89,6 +89,22 @@ static const struct jvm_events events = {
 	.named = told_name,
 	.redefined = told_redefined,
 };
+
+void entry_without_jvm(void)
+{
+	jvm_may_come(&events);
+}
+
+void entry_process_ends(void)
+{
+	if (!control_is_last())
+		vm_death();
+}
+
+void entry_last_job(void)
+{
+	talk_vm_death();
+}
 
 /* ---- doors for the JVM -------------------------------------------------------- */
 

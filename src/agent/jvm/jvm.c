@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <jvmti.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static jvmtiEnv *ti;
 static atomic_bool live;      /* VMInit has been: all of JVMTI and JNI may be used */
 static const struct jvm_events *events;
 static char main_class[1024], version[128];
+static bool no_jvm_yet; /* main_class is the program's name */
 
 /* ---- what later rooms are told ---- */
 
@@ -71,7 +73,7 @@ void jvm_each_property(void (*fn)(const char *key, const char *value, void *arg)
 	char **keys, *value;
 	jint i, count;
 
-	if ((*ti)->GetSystemProperties(ti, &count, &keys))
+	if (!ti || (*ti)->GetSystemProperties(ti, &count, &keys))
 		return;
 	for (i = 0; i < count; i++) {
 		if ((*ti)->GetSystemProperty(ti, keys[i], &value) == 0) {
@@ -85,7 +87,8 @@ void jvm_each_property(void (*fn)(const char *key, const char *value, void *arg)
 
 static void read_facts(void)
 {
-	if (main_class[0] == '\0') {
+	if (main_class[0] == '\0' || no_jvm_yet) {
+		no_jvm_yet = false;
 		read_property("sun.java.command", main_class, sizeof(main_class));
 		main_class[strcspn(main_class, " ")] = '\0';
 	}
@@ -114,7 +117,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 
 static void enable(bool on, jvmtiEvent event)
 {
-	(*ti)->SetEventNotificationMode(ti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
+	if (ti)
+		(*ti)->SetEventNotificationMode(ti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
 }
 
 int jvm_watch_exhaustion(bool on, struct error *err)
@@ -124,10 +128,22 @@ int jvm_watch_exhaustion(bool on, struct error *err)
 	memset(&wanted, 0, sizeof(wanted));
 	wanted.can_generate_resource_exhaustion_heap_events = 1;
 	wanted.can_generate_resource_exhaustion_threads_events = 1;
-	if (on && (*ti)->AddCapabilities(ti, &wanted))
+	if (on && (!ti || (*ti)->AddCapabilities(ti, &wanted)))
 		return error_set(err, ENOTSUP, "onoom: this JVM does not tell of OutOfMemoryErrors");
 	enable(on, JVMTI_EVENT_RESOURCE_EXHAUSTED);
 	return 0;
+}
+
+void jvm_may_come(const struct jvm_events *told)
+{
+	events = told;
+	no_jvm_yet = true;
+	snprintf(main_class, sizeof(main_class), "%s", program_invocation_short_name);
+}
+
+bool jvm_is_known(void)
+{
+	return ti != NULL;
 }
 
 int jvm_init(JavaVM *java, bool at_load, const struct jvm_events *told, struct error *err)
@@ -193,7 +209,7 @@ JNIEnv *jvm_jni(void)
 {
 	JNIEnv *env;
 
-	return (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK ? env : NULL;
+	return vm && (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK ? env : NULL;
 }
 
 void jvm_stand_at_safepoint(void)
@@ -209,7 +225,7 @@ jvmtiEnv *jvm_environment(void)
 {
 	jvmtiEnv *jvmti;
 
-	return (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) == JNI_OK ? jvmti : NULL;
+	return vm && (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) == JNI_OK ? jvmti : NULL;
 }
 
 bool jvm_is_live(void)
@@ -240,6 +256,8 @@ JNIEnv *jvm_session_begin(void)
 {
 	JNIEnv *env;
 
+	if (!ti)
+		return NULL;
 	redefine_watch(ti, events->redefined);
 	enable(true, JVMTI_EVENT_THREAD_START);
 	enable(true, JVMTI_EVENT_THREAD_END);
@@ -254,6 +272,8 @@ void jvm_session_end(void)
 	enable(false, JVMTI_EVENT_THREAD_START);
 	enable(false, JVMTI_EVENT_THREAD_END);
 	enable(false, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	if (!ti)
+		return;
 	fallback_end(ti);
 	redefine_unwatch();
 }

@@ -28,6 +28,13 @@ struct jvm_events {
  * is not up yet. Idempotent. -ENOTSUP when this JVM gives none.
  */
 int jvm_init(JavaVM *vm, bool at_load, const struct jvm_events *events, struct error *err);
+/*
+ * There is no JVM in this process yet, and perhaps never: functions below that ask one say that there is none, and what
+ * rooms tell each other goes to TOLD (kept).
+ */
+void jvm_may_come(const struct jvm_events *told);
+/* jvm_init has been. Any thread, no lock. */
+bool jvm_is_known(void);
 /* VMInit has come: from here on all of JVMTI and JNI may be used. */
 void jvm_is_up(void);
 /*
@@ -68,7 +75,7 @@ uint64_t jvm_java_id(JNIEnv *env, jthread thread);
 /* OS thread TID is called NAME (as JVMTI spells it); JAVA_ID 0: none of Java's. For the running session, if any. */
 void jvm_give_name(pid_t tid, uint64_t java_id, const char *name);
 
-/* Main class or jar without its arguments, "" if not known (yet). Static text. */
+/* Main class or jar without its arguments, the program's name before there is a JVM; "" if not known (yet). Static text. */
 const char *jvm_main_class(void);
 /* "17.0.15+6-Debian-1deb12u1", "" if not known (yet). Static text. */
 const char *jvm_version(void);

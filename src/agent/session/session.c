@@ -43,7 +43,7 @@ static int read_layout(struct error *err)
 {
 	int rc;
 
-	if (zone.has_jvm || fallback_taken())
+	if (zone.has_jvm || fallback_taken() || !jvm_is_known())
 		return 0;
 	rc = layout_read(&zone.layout, err);
 	zone.has_jvm = rc == 0;
@@ -226,6 +226,8 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 
 	if (file >= 0)
 		close(file);
+	if (rc == 0 && !jvm_is_known())
+		rc = error_set(err, ENXIO, "there is no JVM in this process (yet): only Java's calls can be traced");
 	if (rc)
 		return rc;
 	/* what is left of a start that failed may still read session.given */

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/jvm/jvm.h"
+
 #define DRAIN_EVERY (10 * NS_PER_MS)
 #define DRAIN_RARELY (50 * NS_PER_MS)
 #define DRAIN_INTERVALS 5 /* samples of a thread between two drains, where they come rarely */
@@ -94,6 +96,9 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 		rc = event_resolve(name, interval_of(name, !count, o), &events[count], err);
 		if (rc)
 			return rc;
+		if (events[count].ops->java && !jvm_is_known())
+			return error_set(err, ENXIO, "%s: there is no JVM in this process (yet); cpu, wall, nativemem, "
+					 "nativelock and io need none", events[count].name);
 		if (options_event_interval(o, events[count].name) == OPTIONS_ALL)
 			events[count].interval = 0;
 		if (events[count].ticks == TICKS_CPU && strcmp(o->time, "wall") == 0)

@@ -77,6 +77,7 @@ struct engine_ops {
 	/* What its signal is handled by, and whether it must be SIGPROF. */
 	void (*handler)(int signo, siginfo_t *info, void *context);
 	bool sigprof;
+	bool java;         /* of a JVM only */
 	enum ticks ticks;  /* of its events; see event_by_wall */
 	/* Check permissions for event number E, which may be changed to what is permitted. NOTES gets what a
 	 * person should read. */

@@ -317,8 +317,12 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 		return;
 	}
 	if (arm == ARM_PERF) {
-		os_perf_disable(s->fd);
-		if (os_perf_read(s->fd, scaled, words))
+		/* A program that closes all descriptors has files of its own under these numbers now: left alone. */
+		if (os_perf_disable(s->fd)) {
+			atomic_store(&zone.record_of_fd[s->fd], 0);
+			s->fd = -1;
+		}
+		if (s->fd >= 0 && os_perf_read(s->fd, scaled, words))
 			active_counted(e, scaled ? perf_scaled(words[0], words[1], words[2]) : words[0]);
 	}
 	if (at_work) {

@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 
 #include "agent/hooks/got.h"
-#include "agent/sources/hooked_calls.h"
+#include "agent/hooks/hooked_calls.h"
 #include "agent/sources/io/io_targets.h"
 #include "agent/zone/zone.h"
 

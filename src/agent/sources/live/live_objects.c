@@ -215,7 +215,7 @@ static int arm(struct thread_record *r, uint32_t e)
 }
 
 const struct engine_ops engine_live = {
-	.name = "live", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
+	.name = "live", .java = true, .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
 	.halt = halt, .listen = listen, .listen_no_more = listen_no_more, .look = look, .vm_death = vm_death,
 	.release = live_table_release,
 };

@@ -16,7 +16,7 @@
 #include <semaphore.h>
 #include <time.h>
 
-#include "agent/sources/hooked_calls.h"
+#include "agent/hooks/hooked_calls.h"
 #include "agent/sources/nativelock/native_waits.h"
 
 /* Locks of the program, not ours: a build that checks the order of locks (CHECK_LOCKS) has macros of these names. */

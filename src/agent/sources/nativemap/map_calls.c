@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "agent/hooks/got.h"
-#include "agent/sources/hooked_calls.h"
+#include "agent/hooks/hooked_calls.h"
 #include "agent/zone/zone.h"
 
 /* What ours pass on to; NULL: libc has no such function, and no slot has ours. Set once. */

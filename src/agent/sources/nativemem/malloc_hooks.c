@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "agent/hooks/got.h"
-#include "agent/sources/hooked_calls.h"
+#include "agent/hooks/hooked_calls.h"
 #include "agent/sources/nativemem/blocks.h"
 #include "agent/zone/zone.h"
 

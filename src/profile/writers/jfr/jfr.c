@@ -19,6 +19,8 @@ struct jfr {
 	struct buffer events;       /* not flushed yet */
 	struct jfr_weights cpu, wall; /* of samples since the last flush whose own event has no place for them */
 	bool linked;                /* its file has a name, as far as we know */
+	dev_t device;               /* which file it is: a program may close all descriptors that it finds */
+	ino_t number;
 	struct error dead;          /* code 0: alive */
 };
 
@@ -47,7 +49,11 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 	j->fd = fd;
 	j->options = *o;
 	j->options.tick = o->tick ? o->tick : JFR_TICK;
-	j->linked = fstat(fd, &st) == 0 && st.st_nlink > 0;
+	if (fstat(fd, &st) == 0) {
+		j->linked = st.st_nlink > 0;
+		j->device = st.st_dev;
+		j->number = st.st_ino;
+	}
 	j->began = o->began ? o->began : now;
 	buffer_init(&j->events, -1);
 	jfr_weights_init(&j->cpu, o->cpu_interval);
@@ -258,6 +264,18 @@ static int die(struct jfr *j, struct error *err)
 	return -err->code;
 }
 
+static bool is_file(const struct jfr *j, const struct stat *st)
+{
+	return st->st_dev == j->device && st->st_ino == j->number;
+}
+
+bool jfr_has_file(const struct jfr *j)
+{
+	struct stat st;
+
+	return fstat(j->fd, &st) == 0 && is_file(j, &st);
+}
+
 /* Others may have done something to the file. */
 static int check_file(struct jfr *j, struct error *err)
 {
@@ -271,6 +289,9 @@ static int check_file(struct jfr *j, struct error *err)
 	}
 	if (fstat(j->fd, &st))
 		return error_set(err, errno, "the recording's file: %s", error_text(errno)), die(j, err);
+	if (!is_file(j, &st))
+		return error_set(err, EBADF, "the program has closed the recording's file; nothing more is written"),
+		       die(j, err);
 	j->linked |= st.st_nlink > 0;
 	if (j->linked && st.st_nlink == 0)
 		return error_set(err, ENOENT, "the recording's file was deleted while it was written: what it held "

@@ -62,6 +62,8 @@ struct jfr_value {
 /* A recording into FD, which stays the caller's. NULL when out of memory. */
 struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t now);
 void jfr_free(struct jfr *j);
+/* Whether its descriptor still is that of its file, and not one of the program's that has closed it. */
+bool jfr_has_file(const struct jfr *j);
 
 /*
  * Keys; 0 when out of memory: nothing is to be written with it. Empty names become "?".

@@ -1,4 +1,4 @@
-#include "agent/sources/hooked_calls.h"
+#include "agent/hooks/hooked_calls.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,17 +1,17 @@
 /*
- * hooked_calls.h - functions of libc that a source replaces in the images of the process while a session has its event.
- * Any thread in normal code. Inner header of the sources room.
+ * hooked_calls.h - functions of libc that are replaced in the images of the process: by a source while a session has
+ * its event, and for good in a program that was started with this library. Any thread in normal code.
  *
  * Each of ours calls what the program's own call reaches: libc's, or that of a library preloaded to stand before it,
  * found once by name. So does it where it has to stay: in a slot that another tool took over after us, for example, or
  * on the stack of a thread that waits in it.
  */
-#ifndef AGENT_SOURCES_HOOKED_CALLS_H
-#define AGENT_SOURCES_HOOKED_CALLS_H
+#ifndef JSTROBE_HOOKS_HOOKED_CALLS_H
+#define JSTROBE_HOOKS_HOOKED_CALLS_H
 
 #include "common/base/base.h"
 
-#define HOOKED_CALLS_MAX 64 /* of a source */
+#define HOOKED_CALLS_MAX 64 /* together */
 
 struct hooked_call {
 	const char *name;
@@ -19,7 +19,7 @@ struct hooked_call {
 	void **theirs; /* what ours calls; NULL there: libc has no such function, and no slot has ours */
 };
 
-/* What one source replaces. */
+/* What is replaced together. */
 struct hooked_calls {
 	const struct hooked_call *calls;
 	size_t count;

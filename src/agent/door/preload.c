@@ -1,0 +1,308 @@
+/*
+ * preload.c - the door of programs without a JVM, or without one yet:
+ *
+ *      LD_PRELOAD=/path/libjstrobe.so JSTROBE_COMMAND=start,event=cpu,file=%p.html ./program
+ *
+ * The session begins before main() and its result is written when the process ends, by whatever call, or becomes
+ * another program. A program that makes a JVM later has the session go on in it, with Java frames from there on; the
+ * java launcher, which does little else, has it begin there. A mistake in the command is one line on stderr, and the
+ * program runs unprofiled. Children inherit the environment, but not the session of a process: one that is forked is
+ * left alone, one that runs another program has a session, and a result, of its own.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/command/control_thread.h"
+#include "agent/command/lent.h"
+#include "agent/command/pending_output.h"
+#include "agent/door/entry.h"
+#include "agent/door/text_command.h"
+#include "agent/hooks/process_calls.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/log.h"
+#include "agent/session/session.h"
+#include "agent/threads/records.h"
+#include "common/os/os.h"
+
+#define FIRST_PROCESS "JSTROBE_PROCESS"
+#define LAST_LOOK (100 * NS_PER_MS) /* between two looks for the program's threads, once its first one has ended */
+#define END_LIMIT (11 * NS_PER_S)   /* another thread is at it for 10 s at most */
+
+static struct {
+	pid_t process;               /* 0: nothing was preloaded, or it has nothing to do */
+	char *command;               /* as given */
+	char library[PATH_MAX];
+	bool began;                  /* a session, before there was a JVM */
+	_Atomic pid_t ending;        /* the thread that ends it all */
+	atomic_bool ended, main_gone;
+} preload;
+
+/* ---- commands ---- */
+
+/* Have TEXT carried out; CHANGED: as ours, what it lacks was said before. */
+static int obey(const char *text, bool ours, struct error *err)
+{
+	struct options *o = lent_options(err);
+	struct buffer answer = BUFFER_INIT;
+	const struct text_command c = {.text = text, .options = o};
+	int rc = o ? options_parse_agent(o, text, ',', err) : -ENOMEM;
+
+	if (rc == 0 && !ours) {
+		log_as(o);
+		text_command_say_left_out(o);
+		if (o->action != ACTION_START || !o->file[0])
+			rc = error_set(err, EINVAL, "JSTROBE_COMMAND: it must be a start that names a file for the result, as in "
+				       "start,event=cpu,file=%%p.html");
+	}
+	if (rc == 0)
+		rc = text_command(&c, &answer, err);
+	buffer_free(&answer);
+	lent_back(o);
+	return rc;
+}
+
+/* The command with its start turned into a resume that goes on in the same file, whatever its pattern says now. */
+static char *resuming(void)
+{
+	struct buffer text = BUFFER_INIT;
+	const char *at = preload.command;
+	size_t n;
+
+	buffer_puts(&text, "resume");
+	for (; *at; at += n + (at[n] == ',')) {
+		n = strcspn(at, ",");
+		if (n && !(n == 5 && strncasecmp(at, "start", n) == 0) && strncasecmp(at, "file=", 5) != 0)
+			buffer_printf(&text, ",%.*s", (int)n, at);
+	}
+	if (pending_name()[0])
+		buffer_printf(&text, ",file=%s", pending_name());
+	return text.failed ? NULL : text.data;
+}
+
+static void resume(void)
+{
+	char *text = resuming();
+	struct error err;
+
+	if (!text || obey(text, true, &err))
+		log_error("the session could not go on: %s", text ? err.text : "out of memory");
+	free(text);
+}
+
+/* ---- the end of the process ---- */
+
+/* False: it has been, or this thread is at it. Another one's is waited for: it may be writing the result. */
+static bool begin_end(void)
+{
+	uint64_t until = os_monotonic() + END_LIMIT;
+	pid_t none = 0;
+
+	if (atomic_compare_exchange_strong(&preload.ending, &none, os_gettid()))
+		return true;
+	while (none != os_gettid() && !atomic_load(&preload.ended) && os_monotonic() < until)
+		os_sleep(NS_PER_MS);
+	return false;
+}
+
+static void ends(void)
+{
+	if (!preload.process || !begin_end())
+		return;
+	if (preload.began)
+		entry_process_ends();
+	atomic_store(&preload.ended, true);
+}
+
+__attribute__((destructor)) static void end_by_exit(void)
+{
+	if (preload.process && getpid() == preload.process)
+		ends();
+}
+
+static void becomes(void)
+{
+	struct error ignored;
+
+	if (preload.began && !jvm_is_known() && !atomic_load(&preload.ending))
+		obey("stop", true, &ignored);
+}
+
+static void stays(void)
+{
+	if (preload.began && !jvm_is_known() && !atomic_load(&preload.ending))
+		resume();
+}
+
+/* ---- its first thread ends before the others ---- */
+
+struct look {
+	pid_t own[RECORDS_OWN];
+	unsigned count, others;
+};
+
+static void look_at_thread(pid_t tid, uint64_t mark, void *arg)
+{
+	struct look *l = arg;
+	unsigned i;
+
+	for (i = 0; i < l->count && l->own[i] != tid; i++)
+		;
+	l->others += i == l->count && tid != preload.process;
+}
+
+static bool main_is_gone(void)
+{
+	return atomic_load(&preload.main_gone);
+}
+
+static uint64_t until_look(void)
+{
+	static _Atomic uint64_t next;
+	uint64_t now = os_monotonic(), at = atomic_load(&next);
+
+	if (now < at)
+		return at - now;
+	atomic_store(&next, now + LAST_LOOK);
+	return 0;
+}
+
+/* Without us the process would have ended with its last thread: with status 0. */
+static void look(void *unused)
+{
+	struct look l = {.count = 0};
+
+	l.count = records_own_list(l.own);
+	os_each_thread(look_at_thread, &l);
+	if (l.others || !begin_end())
+		return;
+	entry_last_job();
+	atomic_store(&preload.ended, true);
+	exit(0);
+}
+
+static void main_ends(void)
+{
+	static const struct control_alarm alarm = {.name = "the program's last thread", .is_set = main_is_gone,
+						   .left = until_look, .run = look};
+	struct error ignored;
+
+	atomic_store(&preload.main_gone, true);
+	if (preload.began)
+		control_wake(&alarm, &ignored);
+}
+
+/* ---- a JVM comes ---- */
+
+/* The session stands still while the JVM is made, and goes on in it once that loads us as an agent. */
+static char *jvm_begins(void)
+{
+	struct error err;
+	char *text = NULL, *option = NULL;
+
+	if (jvm_is_known() || atomic_load(&preload.ending))
+		return NULL;
+	if (preload.began && control_begin_job("the JVM's start")) {
+		if (session_stop(&err))
+			log_error("the session does not see the program's JVM: %s", err.text);
+		else
+			text = resuming();
+		control_end_job();
+	} else if (!preload.began) {
+		text = strdup(preload.command);
+	}
+	if (text && asprintf(&option, "-agentpath:%s=%s", preload.library, text) < 0)
+		option = NULL;
+	free(text);
+	return option;
+}
+
+static void jvm_fails(void)
+{
+	if (preload.began && !jvm_is_known())
+		resume();
+}
+
+/* ---- the begin ---- */
+
+static const struct process_events events = {
+	.ends = ends,
+	.becomes = becomes,
+	.stays = stays,
+	.main_ends = main_ends,
+	.jvm_begins = jvm_begins,
+	.jvm_fails = jvm_fails,
+};
+
+enum seen { SEEN_JVM = 1, SEEN_LAUNCHER = 2 };
+
+static int look_at_image(struct dl_phdr_info *image, size_t size, void *arg)
+{
+	const char *slash = strrchr(image->dlpi_name, '/'), *name = slash ? slash + 1 : image->dlpi_name;
+	int *seen = arg;
+
+	*seen |= strcmp(name, "libjvm.so") == 0 ? SEEN_JVM : strcmp(name, "libjli.so") == 0 ? SEEN_LAUNCHER : 0;
+	return 0;
+}
+
+/*
+ * All children of a shell or of a build would write to one file, each over the others' results: only the process that
+ * came first has a session, and what it becomes, unless the name of the file has the process's number.
+ */
+static bool is_child_of_profiled(const char *command)
+{
+	const char *first = getenv(FIRST_PROCESS);
+	char own[16];
+
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	if (first)
+		return strcmp(first, own) != 0;
+	if (!strstr(command, "%p"))
+		setenv(FIRST_PROCESS, own, 1);
+	return false;
+}
+
+static bool find_library(void)
+{
+	Dl_info info;
+
+	return dladdr(&preload, &info) && realpath(info.dli_fname, preload.library);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *text = secure_getenv("JSTROBE_COMMAND");
+	struct error err;
+	int seen = 0;
+
+	text = text ? text : secure_getenv("ASPROF_COMMAND");
+	if (!text || !*text || is_child_of_profiled(text))
+		return;
+	dl_iterate_phdr(look_at_image, &seen);
+	/* with a JVM there are other doors, and this may be the load of an agent */
+	if (seen & SEEN_JVM || !find_library())
+		return;
+	preload.command = strdup(text);
+	if (!preload.command)
+		return;
+	entry_without_jvm();
+	if (!(seen & SEEN_LAUNCHER)) {
+		int rc = obey(text, false, &err);
+
+		if (rc)
+			log_error("%s; %s", err.text, rc == -ENXIO ? "the session begins once the program makes one"
+								  : "the program runs unprofiled");
+		if (rc && rc != -ENXIO)
+			return;
+		preload.began = rc == 0;
+	}
+	preload.process = getpid();
+	process_calls_install(&events);
+}

@@ -1,0 +1,276 @@
+#include "agent/hooks/process_calls.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <jni.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/hooks/hooked_calls.h"
+#include "common/os/os.h"
+
+#define MAKES_JVM "JNI_CreateJavaVM"
+
+static const struct process_events *events;
+static pid_t process; /* that we were preloaded into */
+
+static bool is_ours(void)
+{
+	return getpid() == process;
+}
+
+/* ---- the end ---- */
+
+static struct {
+	void (*exit_now)(int);
+	void (*exit_now_c)(int);
+	void (*exit_quick)(int);
+	void (*exit_thread)(void *);
+	int (*execve)(const char *, char *const *, char *const *);
+	int (*execvp)(const char *, char *const *);
+	int (*execvpe)(const char *, char *const *, char *const *);
+	int (*fexecve)(int, char *const *, char *const *);
+	void *(*dlsym)(void *, const char *);
+	jint (*create)(JavaVM **, void **, void *);
+} theirs;
+
+static void ends(void)
+{
+	if (is_ours())
+		events->ends();
+}
+
+static void exit_now(int code)
+{
+	ends();
+	theirs.exit_now(code);
+}
+
+static void exit_now_c(int code)
+{
+	ends();
+	theirs.exit_now_c(code);
+}
+
+static void exit_quick(int code)
+{
+	ends();
+	theirs.exit_quick(code);
+}
+
+static void exit_thread(void *value)
+{
+	if (is_ours() && os_gettid() == process)
+		events->main_ends();
+	theirs.exit_thread(value);
+}
+
+/* ---- another program ---- */
+
+/* Whether it was told: then told_stays() is due. */
+static bool becomes(void)
+{
+	bool told = is_ours();
+
+	if (told)
+		events->becomes();
+	return told;
+}
+
+static int stays(bool told, int rc)
+{
+	int error = errno;
+
+	if (told)
+		events->stays();
+	errno = error;
+	return rc;
+}
+
+static int run_path(const char *path, char *const *argv, char *const *environment)
+{
+	bool told = becomes();
+
+	return stays(told, theirs.execve(path, argv, environment));
+}
+
+static int run_here(const char *path, char *const *argv)
+{
+	return run_path(path, argv, environ);
+}
+
+static int run_found(const char *file, char *const *argv)
+{
+	bool told = becomes();
+
+	return stays(told, theirs.execvp(file, argv));
+}
+
+static int run_found_with(const char *file, char *const *argv, char *const *environment)
+{
+	bool told = becomes();
+
+	return stays(told, theirs.execvpe(file, argv, environment));
+}
+
+static int run_open(int fd, char *const *argv, char *const *environment)
+{
+	bool told = becomes();
+
+	return stays(told, theirs.fexecve(fd, argv, environment));
+}
+
+/* Of a list that begins with FIRST; its end counts, too. */
+static size_t count_arguments(const char *first, va_list *list)
+{
+	size_t n = 1;
+
+	for (; first; first = va_arg(*list, char *))
+		n++;
+	return n;
+}
+
+/* ARGV gets them. LIST stands behind its end then. */
+static void take_arguments(char **argv, const char *first, va_list *list)
+{
+	*argv = (char *)(uintptr_t)first;
+	while (*argv)
+		*++argv = va_arg(*list, char *);
+}
+
+/* On the stack, as the caller may be a child of vfork(). */
+#define ARGUMENTS(argv, list, first)                                            \
+	do {                                                                    \
+		va_start(list, first);                                          \
+		argv = __builtin_alloca(count_arguments(first, &(list)) * sizeof(*(argv))); \
+		va_end(list);                                                   \
+		va_start(list, first);                                          \
+		take_arguments(argv, first, &(list));                           \
+	} while (0)
+
+static int run_list(const char *path, const char *first, ...)
+{
+	char **argv;
+	va_list list;
+
+	ARGUMENTS(argv, list, first);
+	va_end(list);
+	return run_path(path, argv, environ);
+}
+
+static int run_list_found(const char *file, const char *first, ...)
+{
+	char **argv;
+	va_list list;
+
+	ARGUMENTS(argv, list, first);
+	va_end(list);
+	return run_found(file, argv);
+}
+
+static int run_list_with(const char *path, const char *first, ...)
+{
+	char *const *environment;
+	char **argv;
+	va_list list;
+
+	ARGUMENTS(argv, list, first);
+	environment = va_arg(list, char *const *);
+	va_end(list);
+	return run_path(path, argv, environment);
+}
+
+/* ---- a JVM ---- */
+
+static jint create_with(JavaVM **vm, void **env, const JavaVMInitArgs *given, char *option)
+{
+	size_t count = (size_t)given->nOptions;
+	JavaVMOption *options = calloc(count + 1, sizeof(*options));
+	JavaVMInitArgs args = *given;
+	jint rc;
+
+	if (!options)
+		return theirs.create(vm, env, (void *)(uintptr_t)given);
+	if (count)
+		memcpy(options, given->options, count * sizeof(*options));
+	options[count].optionString = option;
+	args.options = options;
+	args.nOptions = (jint)(count + 1);
+	rc = theirs.create(vm, env, &args);
+	free(options);
+	return rc;
+}
+
+static jint create(JavaVM **vm, void **env, void *args)
+{
+	char *option = is_ours() && args ? events->jvm_begins() : NULL;
+	jint rc;
+
+	if (!option)
+		return theirs.create(vm, env, args);
+	rc = create_with(vm, env, args, option);
+	if (rc != JNI_OK)
+		events->jvm_fails();
+	free(option);
+	return rc;
+}
+
+/*
+ * The launcher finds it by name in a library that it loads itself. For RTLD_NEXT and RTLD_DEFAULT the answer depends on
+ * the image of the caller: theirs is jumped to, so that this stays the program's.
+ */
+__attribute__((optimize("optimize-sibling-calls"))) static void *find_symbol(void *handle, const char *name)
+{
+	if (name && handle != RTLD_NEXT && handle != RTLD_DEFAULT && strcmp(name, MAKES_JVM) == 0) {
+		void *found = theirs.dlsym(handle, name);
+
+		if (!found || !is_ours())
+			return found;
+		theirs.create = (jint (*)(JavaVM **, void **, void *))found;
+		return (void *)create;
+	}
+	return theirs.dlsym(handle, name);
+}
+
+/* ---- in the images ---- */
+
+static const struct hooked_call calls[] = {
+	{"_exit", (void *)exit_now, (void **)&theirs.exit_now},
+	{"_Exit", (void *)exit_now_c, (void **)&theirs.exit_now_c},
+	{"quick_exit", (void *)exit_quick, (void **)&theirs.exit_quick},
+	{"pthread_exit", (void *)exit_thread, (void **)&theirs.exit_thread},
+	{"execve", (void *)run_path, (void **)&theirs.execve},
+	{"execvp", (void *)run_found, (void **)&theirs.execvp},
+	{"execvpe", (void *)run_found_with, (void **)&theirs.execvpe},
+	{"fexecve", (void *)run_open, (void **)&theirs.fexecve},
+	{"dlsym", (void *)find_symbol, (void **)&theirs.dlsym},
+	{MAKES_JVM, (void *)create, (void **)&theirs.create},
+};
+
+/* Ours call those above: what theirs would have been is never called. */
+static void *of_lists[4];
+static const struct hooked_call calls_of_lists[] = {
+	{"execv", (void *)run_here, &of_lists[0]},
+	{"execl", (void *)run_list, &of_lists[1]},
+	{"execlp", (void *)run_list_found, &of_lists[2]},
+	{"execle", (void *)run_list_with, &of_lists[3]},
+};
+
+static struct hooked_calls hooks = {.calls = calls, .count = ARRAY_LEN(calls)};
+static struct hooked_calls hooks_of_lists = {.calls = calls_of_lists, .count = ARRAY_LEN(calls_of_lists)};
+
+void process_calls_install(const struct process_events *told)
+{
+	events = told;
+	process = getpid();
+	hooked_calls_install(&hooks);
+	hooked_calls_install(&hooks_of_lists);
+}
+
+void process_calls_refresh(void)
+{
+	hooked_calls_refresh(&hooks);
+	hooked_calls_refresh(&hooks_of_lists);
+}

@@ -1,0 +1,30 @@
+/*
+ * process_calls.h - calls by which a program ends, becomes another one, or makes a JVM: replaced in the images of a
+ * program that was started with this library preloaded, for as long as it lives.
+ *
+ * Its end by exit() is told by our destructor, which runs as one of the last. _exit() and the like run none, and what
+ * exec leaves behind of a session are signals that end the next program. Children are none of our business: each hook
+ * passes on in a process that is not the one that was preloaded into, also in a child of vfork(), which has its memory.
+ */
+#ifndef JSTROBE_HOOKS_PROCESS_CALLS_H
+#define JSTROBE_HOOKS_PROCESS_CALLS_H
+
+#include <sys/types.h>
+
+/* What is told, on the thread that calls; none is NULL. */
+struct process_events {
+	void (*ends)(void);       /* by _exit() and the like */
+	void (*becomes)(void);    /* another program, by exec … */
+	void (*stays)(void);      /* … which failed: errno is kept */
+	void (*main_ends)(void);  /* the main thread, by pthread_exit(); the others go on */
+	/* A JVM is about to be made: an option for it, to be freed, or NULL … */
+	char *(*jvm_begins)(void);
+	void (*jvm_fails)(void);  /* … and could not be */
+};
+
+/* EVENTS is kept. Once; any thread. */
+void process_calls_install(const struct process_events *events);
+/* Images may have come since. Nothing, where nothing was installed; any thread in normal code. */
+void process_calls_refresh(void);
+
+#endif
