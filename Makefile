@@ -76,7 +76,7 @@ missing := $(strip $(foreach r,$(LIB_ROOMS),$(if $(strip $(call sources,$r)),,$r
 # ---- flags -------------------------------------------------------------------
 JDK := $(shell scripts/find-jdk.sh)
 # Shared code includes its CPU's headers by their bare names.
-INCLUDES = -Isrc -Isrc/common/base/arch/$(ARCH) $(addprefix -Isrc/agent/walk/arch/,$(ARCH) $(WALKER)) -I$(O)/gen $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux)
+INCLUDES = -Isrc -Iinclude -Isrc/common/base/arch/$(ARCH) $(addprefix -Isrc/agent/walk/arch/,$(ARCH) $(WALKER)) -I$(O)/gen $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux)
 WARN  := -Wall -Wextra -Wvla -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
 # Files, /proc/self/mem among them, have offsets of 64 bits on CPUs of 32 too.
 OFFSETS := $(if $(filter i386 arm,$(ARCH)),-D_FILE_OFFSET_BITS=64)

@@ -422,7 +422,7 @@ int control_do(const struct control_job *job, struct control_item **item, struct
 
 	if (!i)
 		return -err->code;
-	if (!jvm_is_live() && !control_is_last())
+	if (jvm_is_known() && !jvm_is_live() && !control_is_last())
 		return do_here(i, item, err);
 	patience_begin(&p, &limits, control_thread_id);
 	lock();

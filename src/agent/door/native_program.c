@@ -1,5 +1,5 @@
 /*
- * preload.c - the door of programs without a JVM, or without one yet:
+ * native_program.c - the door of programs without a JVM, or without one yet:
  *
  *      LD_PRELOAD=/path/libjstrobe.so JSTROBE_COMMAND=start,event=cpu,file=%p.html ./program
  *
@@ -9,6 +9,8 @@
  * program runs unprofiled. Children inherit the environment, but not the session of a process: one that is forked is
  * left alone, one that runs another program has a session, and a result, of its own.
  */
+#include "agent/door/native_program.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -37,17 +39,18 @@
 #define END_LIMIT (11 * NS_PER_S)   /* another thread is at it for 10 s at most */
 
 static struct {
-	pid_t process;               /* 0: nothing was preloaded, or it has nothing to do */
-	char *command;               /* as given */
+	pid_t process;               /* whose end is watched; 0: none */
+	char *command;               /* the start, as given; NULL: there was none */
 	char library[PATH_MAX];
 	bool began;                  /* a session, before there was a JVM */
 	_Atomic pid_t ending;        /* the thread that ends it all */
 	atomic_bool ended, main_gone;
-} preload;
+	_Atomic uint64_t next_look;  /* for threads, once the first one is gone */
+} program;
 
 /* ---- commands ---- */
 
-/* Have TEXT carried out; CHANGED: as ours, what it lacks was said before. */
+/* Have TEXT carried out; OURS: it was made of one that was looked at before. */
 static int obey(const char *text, bool ours, struct error *err)
 {
 	struct options *o = lent_options(err);
@@ -73,7 +76,7 @@ static int obey(const char *text, bool ours, struct error *err)
 static char *resuming(void)
 {
 	struct buffer text = BUFFER_INIT;
-	const char *at = preload.command;
+	const char *at = program.command ? program.command : "";
 	size_t n;
 
 	buffer_puts(&text, "resume");
@@ -105,25 +108,25 @@ static bool begin_end(void)
 	uint64_t until = os_monotonic() + END_LIMIT;
 	pid_t none = 0;
 
-	if (atomic_compare_exchange_strong(&preload.ending, &none, os_gettid()))
+	if (atomic_compare_exchange_strong(&program.ending, &none, os_gettid()))
 		return true;
-	while (none != os_gettid() && !atomic_load(&preload.ended) && os_monotonic() < until)
+	while (none != os_gettid() && !atomic_load(&program.ended) && os_monotonic() < until)
 		os_sleep(NS_PER_MS);
 	return false;
 }
 
 static void ends(void)
 {
-	if (!preload.process || !begin_end())
+	if (!program.process || !begin_end())
 		return;
-	if (preload.began)
+	if (program.began)
 		entry_process_ends();
-	atomic_store(&preload.ended, true);
+	atomic_store(&program.ended, true);
 }
 
 __attribute__((destructor)) static void end_by_exit(void)
 {
-	if (preload.process && getpid() == preload.process)
+	if (program.process && getpid() == program.process)
 		ends();
 }
 
@@ -131,13 +134,13 @@ static void becomes(void)
 {
 	struct error ignored;
 
-	if (preload.began && !jvm_is_known() && !atomic_load(&preload.ending))
+	if (program.began && !jvm_is_known() && !atomic_load(&program.ending))
 		obey("stop", true, &ignored);
 }
 
 static void stays(void)
 {
-	if (preload.began && !jvm_is_known() && !atomic_load(&preload.ending))
+	if (program.began && !jvm_is_known() && !atomic_load(&program.ending))
 		resume();
 }
 
@@ -155,23 +158,19 @@ static void look_at_thread(pid_t tid, uint64_t mark, void *arg)
 
 	for (i = 0; i < l->count && l->own[i] != tid; i++)
 		;
-	l->others += i == l->count && tid != preload.process;
+	l->others += i == l->count && tid != program.process;
 }
 
 static bool main_is_gone(void)
 {
-	return atomic_load(&preload.main_gone);
+	return atomic_load(&program.main_gone);
 }
 
 static uint64_t until_look(void)
 {
-	static _Atomic uint64_t next;
-	uint64_t now = os_monotonic(), at = atomic_load(&next);
+	uint64_t now = os_monotonic(), at = atomic_load(&program.next_look);
 
-	if (now < at)
-		return at - now;
-	atomic_store(&next, now + LAST_LOOK);
-	return 0;
+	return atomic_load(&program.main_gone) ? at - MIN(now, at) : UINT64_MAX;
 }
 
 /* Without us the process would have ended with its last thread: with status 0. */
@@ -179,12 +178,13 @@ static void look(void *unused)
 {
 	struct look l = {.count = 0};
 
+	atomic_store(&program.next_look, os_monotonic() + LAST_LOOK);
 	l.count = records_own_list(l.own);
 	os_each_thread(look_at_thread, &l);
 	if (l.others || !begin_end())
 		return;
 	entry_last_job();
-	atomic_store(&preload.ended, true);
+	atomic_store(&program.ended, true);
 	exit(0);
 }
 
@@ -194,12 +194,19 @@ static void main_ends(void)
 						   .left = until_look, .run = look};
 	struct error ignored;
 
-	atomic_store(&preload.main_gone, true);
-	if (preload.began)
+	atomic_store(&program.main_gone, true);
+	if (program.began)
 		control_wake(&alarm, &ignored);
 }
 
 /* ---- a JVM comes ---- */
+
+static bool runs(void)
+{
+	struct session_status s;
+
+	return session_get_status(&s) && s.running;
+}
 
 /* The session stands still while the JVM is made, and goes on in it once that loads us as an agent. */
 static char *jvm_begins(void)
@@ -207,18 +214,20 @@ static char *jvm_begins(void)
 	struct error err;
 	char *text = NULL, *option = NULL;
 
-	if (jvm_is_known() || atomic_load(&preload.ending))
+	if (jvm_is_known() || atomic_load(&program.ending))
 		return NULL;
-	if (preload.began && control_begin_job("the JVM's start")) {
+	if (program.began && !runs())
+		return NULL;
+	if (program.began && control_begin_job("the JVM's start")) {
 		if (session_stop(&err))
 			log_error("the session does not see the program's JVM: %s", err.text);
 		else
 			text = resuming();
 		control_end_job();
-	} else if (!preload.began) {
-		text = strdup(preload.command);
+	} else if (!program.began) {
+		text = strdup(program.command);
 	}
-	if (text && asprintf(&option, "-agentpath:%s=%s", preload.library, text) < 0)
+	if (text && asprintf(&option, "-agentpath:%s=%s", program.library, text) < 0)
 		option = NULL;
 	free(text);
 	return option;
@@ -226,7 +235,7 @@ static char *jvm_begins(void)
 
 static void jvm_fails(void)
 {
-	if (preload.began && !jvm_is_known())
+	if (program.began && !jvm_is_known())
 		resume();
 }
 
@@ -273,7 +282,30 @@ static bool find_library(void)
 {
 	Dl_info info;
 
-	return dladdr(&preload, &info) && realpath(info.dli_fname, preload.library);
+	return dladdr(&program, &info) && realpath(info.dli_fname, program.library);
+}
+
+bool native_program_watch(const char *start)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int seen = 0;
+
+	dl_iterate_phdr(look_at_image, &seen);
+	if (seen & SEEN_JVM)
+		return false;
+	pthread_mutex_lock(&lock);
+	if (start) {
+		free(program.command);
+		program.command = strdup(start);
+	}
+	if (!program.process && find_library()) {
+		entry_without_jvm();
+		program.process = getpid();
+		program.began = true;
+		process_calls_install(&events);
+	}
+	pthread_mutex_unlock(&lock);
+	return true;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -289,8 +321,8 @@ __attribute__((constructor)) static void begin(void)
 	/* with a JVM there are other doors, and this may be the load of an agent */
 	if (seen & SEEN_JVM || !find_library())
 		return;
-	preload.command = strdup(text);
-	if (!preload.command)
+	program.command = strdup(text);
+	if (!program.command)
 		return;
 	entry_without_jvm();
 	if (!(seen & SEEN_LAUNCHER)) {
@@ -301,8 +333,8 @@ __attribute__((constructor)) static void begin(void)
 								  : "the program runs unprofiled");
 		if (rc && rc != -ENXIO)
 			return;
-		preload.began = rc == 0;
+		program.began = rc == 0;
 	}
-	preload.process = getpid();
+	program.process = getpid();
 	process_calls_install(&events);
 }

@@ -1,0 +1,99 @@
+/*
+ * c_api.c - the functions of include/jstrobe.h, which are those of async-profiler's asprof.h.
+ */
+#include "jstrobe.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <jni.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/command/lent.h"
+#include "agent/door/entry.h"
+#include "agent/door/native_program.h"
+#include "agent/door/text_command.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static __thread char said[sizeof(((struct error *)NULL)->text)];
+
+/* The process's JVM; NULL: it has none yet. */
+static JavaVM *created_jvm(void)
+{
+	void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+	jint (*get)(JavaVM **, jsize, jsize *);
+	JavaVM *vm = NULL;
+	jsize count = 0;
+
+	if (!library)
+		return NULL;
+	get = (jint (*)(JavaVM **, jsize, jsize *))dlsym(library, "JNI_GetCreatedJavaVMs");
+	if (!get || get(&vm, 1, &count) != JNI_OK || count < 1)
+		vm = NULL;
+	dlclose(library);
+	return vm;
+}
+
+static int begin(const char *start, struct error *err)
+{
+	JavaVM *vm = native_program_watch(start) ? NULL : created_jvm();
+
+	return vm ? entry_begin(vm, false, err) : 0;
+}
+
+/* What only the load of an agent can have. */
+static int check(const struct options *o, struct error *err)
+{
+	const char *name = o->connect[0] ? "connect" : o->disable_all ? "disableall" :
+			   o->disable_sampling ? "disable_async_sampling" : NULL;
+
+	return name ? error_set(err, EINVAL, "%s: only possible where a JVM loads the library as its agent", name) : 0;
+}
+
+static int execute(const char *text, struct options *o, struct buffer *answer, struct error *err)
+{
+	struct text_command c = {.text = text, .options = o, .asks = true};
+	int rc = options_parse_agent(o, text, ',', err);
+
+	if (rc == 0)
+		rc = check(o, err);
+	if (rc == 0)
+		rc = begin(o->action == ACTION_START ? text : NULL, err);
+	if (rc == 0) {
+		text_command_say_left_out(o);
+		rc = text_command(&c, answer, err);
+	}
+	return rc;
+}
+
+EXPORTED void asprof_init(void)
+{
+}
+
+EXPORTED const char *asprof_error_str(asprof_error_t error)
+{
+	return error;
+}
+
+EXPORTED asprof_error_t asprof_execute(const char *command, asprof_writer_t writer)
+{
+	struct buffer answer = BUFFER_INIT;
+	struct error err = {.code = 0};
+	struct options *o = command ? lent_options(&err) : NULL;
+	int rc = o ? 0 : -ENOMEM;
+
+	if (!command)
+		rc = error_set(&err, EINVAL, "no command; say start, stop, dump or status, as in "
+			       "start,event=cpu,file=out.html");
+	if (rc == 0)
+		rc = execute(command, o, &answer, &err);
+	if (rc == 0 && writer && answer.length)
+		writer(answer.data, answer.length);
+	buffer_free(&answer);
+	lent_back(o);
+	if (rc == 0)
+		return NULL;
+	snprintf(said, sizeof(said), "%s", err.text);
+	return said;
+}
