@@ -3,7 +3,9 @@
  *
  *      LD_PRELOAD=/path/libjstrobe.so JSTROBE_COMMAND=start,event=cpu,file=%p.html ./program
  *
- * The session begins before main() and its result is written when the process ends, by whatever call, or becomes
+ * The session begins with main(), which waits for that for 2 ms at most: some of what the kernel does takes ten times as
+ * long where other processes are busy (a grace period of RCU each). Before main() the loader is at work, and a thread
+ * that asks it for a library crashes the program (glibc 2.36). The result is written when the process ends, by whatever call, or becomes
  * another program. A program that makes a JVM later has the session go on in it, with Java frames from there on; the
  * java launcher, which does little else, has it begin there. A mistake in the command is one line on stderr, and the
  * program runs unprofiled. Children inherit the environment, but not the session of a process: one that is forked is
@@ -31,18 +33,22 @@
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/log.h"
 #include "agent/session/session.h"
+#include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "common/os/os.h"
 
 #define FIRST_PROCESS "JSTROBE_PROCESS"
 #define LAST_LOOK (100 * NS_PER_MS) /* between two looks for the program's threads, once its first one has ended */
 #define END_LIMIT (11 * NS_PER_S)   /* another thread is at it for 10 s at most */
+#define START_PATIENCE (2 * NS_PER_MS)
+#define START_LIMIT (10 * NS_PER_S)
 
 static struct {
 	pid_t process;               /* whose end is watched; 0: none */
 	char *command;               /* the start, as given; NULL: there was none */
 	char library[PATH_MAX];
 	bool began;                  /* a session, before there was a JVM */
+	atomic_bool starts;          /* a thread of ours is at it */
 	_Atomic pid_t ending;        /* the thread that ends it all */
 	atomic_bool ended, main_gone;
 	_Atomic uint64_t next_look;  /* for threads, once the first one is gone */
@@ -100,6 +106,15 @@ static void resume(void)
 	free(text);
 }
 
+/* Let the start come to its end, for NS at most. */
+static void settle(uint64_t ns)
+{
+	uint64_t until = os_monotonic() + ns;
+
+	while (atomic_load(&program.starts) && os_monotonic() < until)
+		os_sleep(100 * NS_PER_US);
+}
+
 /* ---- the end of the process ---- */
 
 /* False: it has been, or this thread is at it. Another one's is waited for: it may be writing the result. */
@@ -119,6 +134,7 @@ static void ends(void)
 {
 	if (!program.process || !begin_end())
 		return;
+	settle(START_LIMIT);
 	if (program.began)
 		entry_process_ends();
 	atomic_store(&program.ended, true);
@@ -134,6 +150,7 @@ static void becomes(void)
 {
 	struct error ignored;
 
+	settle(START_LIMIT);
 	if (program.began && !jvm_is_known() && !atomic_load(&program.ending))
 		obey("stop", true, &ignored);
 }
@@ -194,6 +211,7 @@ static void main_ends(void)
 						   .left = until_look, .run = look};
 	struct error ignored;
 
+	settle(START_LIMIT);
 	atomic_store(&program.main_gone, true);
 	if (program.began)
 		control_wake(&alarm, &ignored);
@@ -214,6 +232,7 @@ static char *jvm_begins(void)
 	struct error err;
 	char *text = NULL, *option = NULL;
 
+	settle(START_LIMIT);
 	if (jvm_is_known() || atomic_load(&program.ending))
 		return NULL;
 	if (program.began && !runs())
@@ -224,7 +243,7 @@ static char *jvm_begins(void)
 		else
 			text = resuming();
 		control_end_job();
-	} else if (!program.began) {
+	} else if (!program.began && program.command) {
 		text = strdup(program.command);
 	}
 	if (text && asprintf(&option, "-agentpath:%s=%s", program.library, text) < 0)
@@ -240,15 +259,6 @@ static void jvm_fails(void)
 }
 
 /* ---- the begin ---- */
-
-static const struct process_events events = {
-	.ends = ends,
-	.becomes = becomes,
-	.stays = stays,
-	.main_ends = main_ends,
-	.jvm_begins = jvm_begins,
-	.jvm_fails = jvm_fails,
-};
 
 enum seen { SEEN_JVM = 1, SEEN_LAUNCHER = 2 };
 
@@ -285,6 +295,52 @@ static bool find_library(void)
 	return dladdr(&program, &info) && realpath(info.dli_fname, program.library);
 }
 
+static void start(void)
+{
+	struct error err;
+	int rc = obey(program.command, false, &err);
+
+	if (rc)
+		log_error("%s; %s", err.text, rc == -ENXIO ? "the session begins once the program makes one"
+							   : "the program runs unprofiled");
+	if (rc && rc != -ENXIO) {
+		free(program.command);
+		program.command = NULL;
+	}
+	program.began = rc == 0;
+}
+
+static void *run_start(void *unused)
+{
+	records_own(os_gettid(), true);
+	start();
+	records_own(os_gettid(), false);
+	atomic_store(&program.starts, false);
+	return NULL;
+}
+
+static void begins(void)
+{
+	struct error err;
+
+	atomic_store(&program.starts, true);
+	if (thread_start("jstrobe start", run_start, NULL, &err)) {
+		atomic_store(&program.starts, false);
+		log_error("%s; the program runs unprofiled", err.text);
+	}
+	settle(START_PATIENCE);
+}
+
+static const struct process_events events = {
+	.begins = begins,
+	.ends = ends,
+	.becomes = becomes,
+	.stays = stays,
+	.main_ends = main_ends,
+	.jvm_begins = jvm_begins,
+	.jvm_fails = jvm_fails,
+};
+
 bool native_program_watch(const char *start)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -302,7 +358,7 @@ bool native_program_watch(const char *start)
 		entry_without_jvm();
 		program.process = getpid();
 		program.began = true;
-		process_calls_install(&events);
+		process_calls_install(&events, false);
 	}
 	pthread_mutex_unlock(&lock);
 	return true;
@@ -311,7 +367,6 @@ bool native_program_watch(const char *start)
 __attribute__((constructor)) static void begin(void)
 {
 	const char *text = secure_getenv("JSTROBE_COMMAND");
-	struct error err;
 	int seen = 0;
 
 	text = text ? text : secure_getenv("ASPROF_COMMAND");
@@ -324,17 +379,9 @@ __attribute__((constructor)) static void begin(void)
 	program.command = strdup(text);
 	if (!program.command)
 		return;
+	os_barrier_open(); /* costs nothing as long as there is one thread */
 	entry_without_jvm();
-	if (!(seen & SEEN_LAUNCHER)) {
-		int rc = obey(text, false, &err);
-
-		if (rc)
-			log_error("%s; %s", err.text, rc == -ENXIO ? "the session begins once the program makes one"
-								  : "the program runs unprofiled");
-		if (rc && rc != -ENXIO)
-			return;
-		program.began = rc == 0;
-	}
 	program.process = getpid();
-	process_calls_install(&events);
+	if (!process_calls_install(&events, !(seen & SEEN_LAUNCHER)) && !(seen & SEEN_LAUNCHER))
+		start();
 }

@@ -32,6 +32,7 @@ struct patch {
 	bool lazy;    /* slots still bound lazily, to the image's own PLT, are replaced as well */
 	bool shared;  /* another profiler writes into slots, too */
 	bool skipped; /* an image was met that the loader has not finished */
+	size_t replaced; /* slots */
 	struct {
 		uintptr_t page; /* 0: none */
 		bool read_only;
@@ -102,7 +103,7 @@ static bool store(const struct dl_phdr_info *image, void **slot, void *now, void
 	if (relro && mprotect((void *)page, bytes, PROT_READ | PROT_WRITE))
 		return false;
 	/* Another tool may have put its hook there since we looked: that one stays. */
-	__atomic_compare_exchange_n(slot, &now, to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	p->replaced += __atomic_compare_exchange_n(slot, &now, to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	if (relro && !p->shared)
 		mprotect((void *)page, bytes, PROT_READ);
 	return true;
@@ -215,6 +216,14 @@ bool got_patch_functions(const struct got_function *functions, size_t count, boo
 	struct patch p = {.functions = functions, .count = count, .lazy = lazy};
 
 	return patch_all(&p);
+}
+
+size_t got_replace(const struct got_function *function)
+{
+	struct patch p = {.functions = function, .count = 1, .lazy = true};
+
+	patch_all(&p);
+	return p.replaced;
 }
 
 bool got_patch(const char *symbol, void *const *olds, size_t count, void *new)

@@ -19,6 +19,8 @@ struct got_function {
 	void *new;
 };
 bool got_patch_functions(const struct got_function *functions, size_t count, bool lazy);
+/* The same of one function: how many slots have ours now and had not before. */
+size_t got_replace(const struct got_function *function);
 /* How many images have a definition of SYMBOL: with more than one, what a lazy slot will be bound to is not known. */
 unsigned got_definers(const char *symbol);
 /* Grows with each image that is loaded or unloaded. */

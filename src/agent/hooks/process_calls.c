@@ -8,9 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/hooks/copies.h"
+#include "agent/hooks/got.h"
 #include "agent/hooks/hooked_calls.h"
 #include "common/os/os.h"
 
+#define LIMIT_MS 1000 /* another copy is at it */
 #define MAKES_JVM "JNI_CreateJavaVM"
 
 static const struct process_events *events;
@@ -21,9 +24,15 @@ static bool is_ours(void)
 	return getpid() == process;
 }
 
-/* ---- the end ---- */
+typedef int main_fn(int argc, char **argv, char **environment);
+typedef int start_fn(main_fn *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+		     void (*loader_fini)(void), void *stack_end);
+
+/* ---- the begin and the end ---- */
 
 static struct {
+	main_fn *main;
+	start_fn *start;
 	void (*exit_now)(int);
 	void (*exit_now_c)(int);
 	void (*exit_quick)(int);
@@ -35,6 +44,19 @@ static struct {
 	void *(*dlsym)(void *, const char *);
 	jint (*create)(JavaVM **, void **, void *);
 } theirs;
+
+static int begin_main(int argc, char **argv, char **environment)
+{
+	events->begins();
+	return theirs.main(argc, argv, environment);
+}
+
+static int start_program(main_fn *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+			 void (*loader_fini)(void), void *stack_end)
+{
+	theirs.main = main;
+	return theirs.start(begin_main, argc, argv, init, fini, loader_fini, stack_end);
+}
 
 static void ends(void)
 {
@@ -261,12 +283,27 @@ static const struct hooked_call calls_of_lists[] = {
 static struct hooked_calls hooks = {.calls = calls, .count = ARRAY_LEN(calls)};
 static struct hooked_calls hooks_of_lists = {.calls = calls_of_lists, .count = ARRAY_LEN(calls_of_lists)};
 
-void process_calls_install(const struct process_events *told)
+/* Where the program has been linked to have its constructors run, and then main(). */
+static bool watch_main(void)
+{
+	struct got_function f = {"__libc_start_main", (void **)&theirs.start, 1, (void *)start_program};
+	bool found = false;
+
+	theirs.start = (start_fn *)dlsym(RTLD_DEFAULT, f.symbol);
+	if (theirs.start && copies_lock(LIMIT_MS)) {
+		found = got_replace(&f) != 0;
+		copies_unlock();
+	}
+	return found;
+}
+
+bool process_calls_install(const struct process_events *told, bool main)
 {
 	events = told;
 	process = getpid();
 	hooked_calls_install(&hooks);
 	hooked_calls_install(&hooks_of_lists);
+	return main && watch_main();
 }
 
 void process_calls_refresh(void)

@@ -9,10 +9,11 @@
 #ifndef JSTROBE_HOOKS_PROCESS_CALLS_H
 #define JSTROBE_HOOKS_PROCESS_CALLS_H
 
-#include <sys/types.h>
+#include <stdbool.h>
 
 /* What is told, on the thread that calls; none is NULL. */
 struct process_events {
+	void (*begins)(void);     /* main() is about to be called */
 	void (*ends)(void);       /* by _exit() and the like */
 	void (*becomes)(void);    /* another program, by exec … */
 	void (*stays)(void);      /* … which failed: errno is kept */
@@ -22,8 +23,11 @@ struct process_events {
 	void (*jvm_fails)(void);  /* … and could not be */
 };
 
-/* EVENTS is kept. Once; any thread. */
-void process_calls_install(const struct process_events *events);
+/*
+ * EVENTS is kept. Once; any thread. MAIN: from a constructor, main() will be told. False: it will not, as the program
+ * does without libc's start.
+ */
+bool process_calls_install(const struct process_events *events, bool main);
 /* Images may have come since. Nothing, where nothing was installed; any thread in normal code. */
 void process_calls_refresh(void);
 

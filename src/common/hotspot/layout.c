@@ -8,6 +8,7 @@
 #include "common/hotspot/layout.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,9 +25,17 @@ struct table {
 	uint64_t stride;
 };
 
+static int is_jvm(struct dl_phdr_info *image, size_t size, void *unused)
+{
+	const char *slash = strrchr(image->dlpi_name, '/');
+
+	return strcmp(slash ? slash + 1 : image->dlpi_name, "libjvm.so") == 0;
+}
+
+/* Where it is not loaded dlopen() would look for it in all folders of libraries. */
 void *layout_symbol(const char *name)
 {
-	void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+	void *jvm = dl_iterate_phdr(is_jvm, NULL) ? dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	void *symbol = dlsym(jvm ? jvm : RTLD_DEFAULT, name);
 
 	if (jvm)
