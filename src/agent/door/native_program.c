@@ -47,7 +47,9 @@ static struct {
 	pid_t process;               /* whose end is watched; 0: none */
 	char *command;               /* the start, as given; NULL: there was none */
 	char library[PATH_MAX];
+	char file[OPTIONS_FILE_MAX]; /* the result's, as it was called at first */
 	bool began;                  /* a session, before there was a JVM */
+	bool main_told;              /* main() is told before it begins */
 	atomic_bool starts;          /* a thread of ours is at it */
 	_Atomic pid_t ending;        /* the thread that ends it all */
 	atomic_bool ended, main_gone;
@@ -78,6 +80,13 @@ static int obey(const char *text, bool ours, struct error *err)
 	return rc;
 }
 
+/* Its result's place is owed no more once it is written: what goes on needs it again. */
+static void note_file(void)
+{
+	if (pending_name()[0])
+		snprintf(program.file, sizeof(program.file), "%s", pending_name());
+}
+
 /* The command with its start turned into a resume that goes on in the same file, whatever its pattern says now. */
 static char *resuming(void)
 {
@@ -91,8 +100,8 @@ static char *resuming(void)
 		if (n && !(n == 5 && strncasecmp(at, "start", n) == 0) && strncasecmp(at, "file=", 5) != 0)
 			buffer_printf(&text, ",%.*s", (int)n, at);
 	}
-	if (pending_name()[0])
-		buffer_printf(&text, ",file=%s", pending_name());
+	if (program.file[0])
+		buffer_printf(&text, ",file=%s", program.file);
 	return text.failed ? NULL : text.data;
 }
 
@@ -140,9 +149,14 @@ static void ends(void)
 	atomic_store(&program.ended, true);
 }
 
-__attribute__((destructor)) static void end_by_exit(void)
+/*
+ * A handler of exit(), and no destructor of the library: while those run the loader takes a library for a new one, and
+ * runs its constructors once more, when a thread of ours asks for it (glibc's _dl_fini, a handler itself that is
+ * registered just before main()).
+ */
+static void end_by_exit(void)
 {
-	if (program.process && getpid() == program.process)
+	if (getpid() == program.process)
 		ends();
 }
 
@@ -151,6 +165,7 @@ static void becomes(void)
 	struct error ignored;
 
 	settle(START_LIMIT);
+	note_file();
 	if (program.began && !jvm_is_known() && !atomic_load(&program.ending))
 		obey("stop", true, &ignored);
 }
@@ -238,6 +253,7 @@ static char *jvm_begins(void)
 	if (program.began && !runs())
 		return NULL;
 	if (program.began && control_begin_job("the JVM's start")) {
+		note_file();
 		if (session_stop(&err))
 			log_error("the session does not see the program's JVM: %s", err.text);
 		else
@@ -323,6 +339,7 @@ static void begins(void)
 {
 	struct error err;
 
+	atexit(end_by_exit);
 	atomic_store(&program.starts, true);
 	if (thread_start("jstrobe start", run_start, NULL, &err)) {
 		atomic_store(&program.starts, false);
@@ -341,6 +358,14 @@ static const struct process_events events = {
 	.jvm_fails = jvm_fails,
 };
 
+static void watch_end(bool with_main)
+{
+	program.process = getpid();
+	program.main_told = process_calls_install(&events, with_main);
+	if (!program.main_told)
+		atexit(end_by_exit);
+}
+
 bool native_program_watch(const char *start)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -356,9 +381,8 @@ bool native_program_watch(const char *start)
 	}
 	if (!program.process && find_library()) {
 		entry_without_jvm();
-		program.process = getpid();
 		program.began = true;
-		process_calls_install(&events, false);
+		watch_end(false);
 	}
 	pthread_mutex_unlock(&lock);
 	return true;
@@ -370,7 +394,7 @@ __attribute__((constructor)) static void begin(void)
 	int seen = 0;
 
 	text = text ? text : secure_getenv("ASPROF_COMMAND");
-	if (!text || !*text || is_child_of_profiled(text))
+	if (program.process || !text || !*text || is_child_of_profiled(text))
 		return;
 	dl_iterate_phdr(look_at_image, &seen);
 	/* with a JVM there are other doors, and this may be the load of an agent */
@@ -381,7 +405,7 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	os_barrier_open(); /* costs nothing as long as there is one thread */
 	entry_without_jvm();
-	program.process = getpid();
-	if (!process_calls_install(&events, !(seen & SEEN_LAUNCHER)) && !(seen & SEEN_LAUNCHER))
+	watch_end(!(seen & SEEN_LAUNCHER));
+	if (!program.main_told && !(seen & SEEN_LAUNCHER))
 		start();
 }

@@ -15,6 +15,7 @@
 
 #include "agent/hooks/copies.h"
 #include "agent/hooks/dynamic.h"
+#include "common/base/proc_self.h"
 #include "common/base/soname.h"
 #include "cpu.h"
 
@@ -64,7 +65,8 @@ static bool is_relro(const struct dl_phdr_info *image, uintptr_t slot)
 /* Whether the page at ADDRESS is read-only by now, from /proc/self/maps. */
 static bool is_read_only(uintptr_t address)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
+	char self[PROC_SELF_MAX];
+	FILE *maps = fopen(proc_self(self, "maps"), "re");
 	unsigned long start, end;
 	bool found = false;
 	char line[512], mode[8];

@@ -2,8 +2,8 @@
  * process_calls.h - calls by which a program ends, becomes another one, or makes a JVM: replaced in the images of a
  * program that was started with this library preloaded, for as long as it lives.
  *
- * Its end by exit() is told by our destructor, which runs as one of the last. _exit() and the like run none, and what
- * exec leaves behind of a session are signals that end the next program. Children are none of our business: each hook
+ * exit() tells who registers for it; _exit() and the like tell no one, and what exec leaves behind of a session are
+ * signals that end the next program. Children are none of our business: each hook
  * passes on in a process that is not the one that was preloaded into, also in a child of vfork(), which has its memory.
  */
 #ifndef JSTROBE_HOOKS_PROCESS_CALLS_H

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/pages.h"
+#include "common/base/proc_self.h"
 #include "cpu.h"
 
 #define SECTION_BYTES_MAX ((size_t)1 << 30)
@@ -102,8 +103,9 @@ static bool same_headers(const struct elf_file *file, const ElfW(Ehdr) *h, const
 
 bool elf_file_open_object(struct elf_file *file, const struct object *o)
 {
+	char self[PROC_SELF_MAX];
 	/* The link still leads to the main program when its path does not any more. */
-	const char *path = o->details.is_main ? "/proc/self/exe" : o->path;
+	const char *path = o->details.is_main ? proc_self(self, "exe") : o->path;
 	struct build_id id;
 	ElfW(Ehdr) h;
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/base/pages.h"
+#include "common/base/proc_self.h"
 #include "common/base/soname.h"
 #include "common/elf/eh_frame.h"
 #include "common/elf/elf.h"
@@ -114,13 +115,14 @@ static void rows_from_file(const struct object *o, struct rows *rows)
 static const char *path_of(const struct object_details *f, const char *names, char *room, size_t size)
 {
 	const char *path = names + f->path;
+	char self[PROC_SELF_MAX];
 	ssize_t n;
 
 	if (f->is_vdso)
 		return "[vdso]";
 	if (path[0] && !f->is_main)
 		return path;
-	n = f->is_main ? readlink("/proc/self/exe", room, size - 1) : -1;
+	n = f->is_main ? readlink(proc_self(self, "exe"), room, size - 1) : -1;
 	if (n > 0) {
 		room[n] = '\0';
 		return room;

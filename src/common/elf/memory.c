@@ -1,4 +1,5 @@
 #include "common/elf/memory.h"
+#include "common/base/proc_self.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,9 @@ static bool is_ours(const struct memory *r)
 
 void memory_open(struct memory *r)
 {
-	*r = (struct memory){open("/proc/self/mem", O_RDONLY | O_CLOEXEC), {-1, -1}};
+	char self[PROC_SELF_MAX];
+
+	*r = (struct memory){open(proc_self(self, "mem"), O_RDONLY | O_CLOEXEC), {-1, -1}};
 	if (!is_ours(r) && pipe2(r->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
 		r->pipe[0] = r->pipe[1] = -1;
 }

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/proc_self.h"
 #include "common/os/os.h"
 
 int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
+	char self[PROC_SELF_MAX];
+	FILE *maps = fopen(proc_self(self, "maps"), "re");
 	char line[1024], name[768];
 	int rc = -ENOENT;
 
@@ -32,7 +34,8 @@ int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset)
 
 int os_each_mapping(os_mapping_fn *fn, void *arg)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
+	char self[PROC_SELF_MAX];
+	FILE *maps = fopen(proc_self(self, "maps"), "re");
 	unsigned long long start, end;
 	bool begins = true;
 	char line[512];

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/base/proc_self.h"
 #include "common/os/os.h"
 
 #define TRIES 100
@@ -64,12 +65,12 @@ static int make_hidden(struct output *o)
 /* A new file without a name, where it can get one later; else a negative errno. */
 static int make_nameless(struct output *o)
 {
-	char self[64];
+	char self[PROC_SELF_MAX];
 	int fd = openat(o->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return -errno;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	proc_self_fd(self, fd);
 	/* for the moment when it has the hidden name: there is no name yet that could go */
 	output_lock(fd);
 	if (faccessat(AT_FDCWD, self, F_OK, 0) == 0)
@@ -163,10 +164,10 @@ int output_make(struct output *o, struct error *err)
 /* Give the file without a name the hidden one. */
 static int link_hidden(struct output *o)
 {
-	char self[64];
+	char self[PROC_SELF_MAX];
 	int tries;
 
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
+	proc_self_fd(self, o->fd);
 	for (tries = 0; tries < TRIES; tries++) {
 		hidden_name(o, o->aside);
 		if (linkat(AT_FDCWD, self, o->folder, o->aside, AT_SYMLINK_FOLLOW) == 0)

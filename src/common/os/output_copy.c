@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/proc_self.h"
 #include "common/os/os.h"
 #include "common/os/output.h"
 
@@ -65,11 +66,11 @@ static int cannot(const struct output *o, int code, uint64_t done, uint64_t size
 
 int output_open_again(int fd, mode_t type)
 {
-	char self[64];
+	char self[PROC_SELF_MAX];
 
 	if (!S_ISFIFO(type) && !S_ISCHR(type))
 		return -1;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	proc_self_fd(self, fd);
 	return open(self, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 

@@ -16,6 +16,7 @@
 #include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
+#include "common/base/proc_self.h"
 #include "common/os/os.h"
 
 #define SHORT (500 * NS_PER_MS) /* for who asks how it stands */
@@ -153,11 +154,11 @@ int recording_flush(struct recording *r, struct recording_books *books, struct e
 /* The file to read from: what the command gives us can only be written to, but its user may open it. */
 static int open_to_read(const struct recording *r)
 {
-	char self[64];
+	char self[PROC_SELF_MAX];
 
 	if ((fcntl(r->fd, F_GETFL) & O_ACCMODE) != O_WRONLY)
 		return fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", r->fd);
+	proc_self_fd(self, r->fd);
 	return open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 

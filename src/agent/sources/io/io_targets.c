@@ -15,6 +15,7 @@
 #include "agent/sources/io/io_statx.h"
 #include "common/base/clock_ns.h"
 #include "common/base/hash.h"
+#include "common/base/proc_self.h"
 #include "common/os/os.h"
 
 #define DESCRIPTORS 65536u
@@ -248,11 +249,10 @@ static void read_listened(const char *file)
 
 static uint32_t name_of_link(int fd, enum io_kind kind)
 {
-	char link[40], text[4096];
+	char link[PROC_SELF_MAX], text[4096];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, text, sizeof(text) - 1);
+	n = readlink(proc_self_fd(link, fd), text, sizeof(text) - 1);
 	if (n <= 0)
 		return IO_NAMES_FIRST + kind;
 	text[n] = '\0';

@@ -1,0 +1,327 @@
+/*
+ * without_jvm.c - a program without a JVM, or without one yet, that ends, forks and becomes others as it is told:
+ *
+ *      without_jvm SCENE [ARGUMENT]
+ *
+ * Each scene burns CPU time in burn(), by its own clock, and says on stdout how much: "burnt MS".
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jni.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jstrobe.h"
+
+static long thread_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+__attribute__((noinline)) void burn(long ms)
+{
+	long until = thread_ms() + ms;
+	volatile double x = 0;
+	int i;
+
+	while (thread_ms() < until)
+		for (i = 0; i < 10000; i++)
+			x += i;
+}
+
+static void said(long ms)
+{
+	printf("burnt %ld\n", ms);
+	fflush(stdout);
+}
+
+static void *burning(void *ms)
+{
+	burn((long)ms);
+	return NULL;
+}
+
+/* ---- scenes ---- */
+
+static int plain(const char *unused)
+{
+	burn(300);
+	said(300);
+	return 7;
+}
+
+static int threads(const char *unused)
+{
+	pthread_t t[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, burning, (void *)100L);
+	for (i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	said(400);
+	return 0;
+}
+
+static int at_once(const char *unused)
+{
+	burn(300);
+	said(300);
+	_exit(5);
+}
+
+static int quickly(const char *unused)
+{
+	burn(300);
+	said(300);
+	quick_exit(6);
+}
+
+static void ends_here(int signo)
+{
+	exit(9);
+}
+
+static int in_handler(const char *unused)
+{
+	signal(SIGALRM, ends_here);
+	burn(300);
+	said(300);
+	raise(SIGALRM);
+	return 1;
+}
+
+static int first_thread_ends(const char *unused)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, burning, (void *)300L);
+	said(300);
+	pthread_exit(NULL);
+}
+
+static int forks(const char *unused)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		burn(200); /* none of the parent's */
+		exit(3);
+	}
+	burn(300);
+	waitpid(child, &status, 0);
+	printf("child %d\n", WEXITSTATUS(status));
+	said(300);
+	return 0;
+}
+
+static int vforks(const char *unused)
+{
+	int status;
+	pid_t child = vfork();
+
+	if (child == 0) {
+		execl("/nothing/here", "here", (char *)NULL);
+		execlp("true", "true", (char *)NULL);
+		_exit(4);
+	}
+	waitpid(child, &status, 0);
+	burn(300);
+	printf("child %d\n", WEXITSTATUS(status));
+	said(300);
+	return 0;
+}
+
+/* Its own result is whole before it becomes another program. */
+static int becomes(const char *path)
+{
+	burn(300);
+	said(300);
+	execl(path, path, "plain", (char *)NULL);
+	return 1;
+}
+
+static int becomes_nothing(const char *unused)
+{
+	char *const argv[] = {"here", "there", NULL};
+	int i;
+
+	burn(200);
+	for (i = 0; i < 3; i++) {
+		errno = 0;
+		if (execv("/nothing/here", argv) != -1 || errno != ENOENT)
+			return 1;
+		errno = 0;
+		if (execle("/nothing/here", "here", "there", (char *)NULL, environ) != -1 || errno != ENOENT)
+			return 1;
+	}
+	burn(200);
+	said(400);
+	return 0;
+}
+
+#define FILES 60
+
+/* All descriptors are closed, and their numbers are the program's then. */
+static int closes_all(const char *folder)
+{
+	char path[400], text[32], found[32];
+	int fds[FILES], i;
+	pthread_t t[3];
+
+	for (i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, burning, (void *)100L);
+	burn(50);
+	for (i = 3; i < 2000; i++)
+		close(i);
+	for (i = 0; i < FILES; i++) {
+		snprintf(path, sizeof(path), "%s/%d", folder, i);
+		snprintf(text, sizeof(text), "mine %d", i);
+		fds[i] = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+		if (write(fds[i], text, strlen(text)) < 0)
+			return 1;
+	}
+	for (i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	burn(50);
+	usleep(1200000);
+	for (i = 0; i < FILES; i++) {
+		ssize_t n = pread(fds[i], found, sizeof(found) - 1, 0);
+
+		found[n < 0 ? 0 : n] = '\0';
+		snprintf(text, sizeof(text), "mine %d", i);
+		if (strcmp(found, text) != 0) {
+			printf("file %d: %s\n", i, found);
+			return 1;
+		}
+	}
+	said(400);
+	return 0;
+}
+
+/* ARGUMENT is a libjvm.so; with "!" before it the JVM cannot be made. */
+static int makes_jvm(const char *path)
+{
+	JavaVMOption option = {.optionString = getenv("JVM_OPTION")};
+	JavaVMInitArgs args = {.version = path[0] == '!' ? 77 : JNI_VERSION_1_8, .nOptions = 1, .options = &option,
+			       .ignoreUnrecognized = 1};
+	jint (*create)(JavaVM **, void **, void *);
+	void *library;
+	JavaVM *vm;
+	JNIEnv *env;
+	jint rc;
+
+	burn(300);
+	library = dlopen(path + (path[0] == '!'), RTLD_NOW);
+	if (!library) {
+		puts(dlerror());
+		return 1;
+	}
+	create = (jint (*)(JavaVM **, void **, void *))dlsym(library, "JNI_CreateJavaVM");
+	rc = create(&vm, (void **)&env, &args);
+	printf("create %d options %d\n", (int)rc, (int)args.nOptions);
+	if (rc == 0) {
+		jclass class = (*env)->FindClass(env, "Burn");
+		jmethodID burns = (*env)->GetStaticMethodID(env, class, "burn", "(J)V");
+
+		(*env)->CallStaticVoidMethod(env, class, burns, (jlong)300);
+	}
+	burn(100);
+	if (rc == 0)
+		(*vm)->DestroyJavaVM(vm);
+	said(400);
+	return 0;
+}
+
+/* ---- include/jstrobe.h ---- */
+
+static void answer(const char *text, size_t size)
+{
+	fwrite(text, 1, size, stdout);
+}
+
+static void carry_out(const char *command)
+{
+	asprof_error_t error = asprof_execute(command, answer);
+
+	printf("%s: %s\n", command ? command : "(null)", error ? asprof_error_str(error) : "done");
+}
+
+static int calls(const char *path)
+{
+	char stop[400];
+
+	asprof_init();
+	carry_out("status");
+	carry_out("stop");
+	carry_out(NULL);
+	carry_out("");
+	carry_out("start,event=alloc");
+	carry_out("start,event=nothing_here");
+	carry_out("start,event=cpu,interval=1ms");
+	carry_out("start,event=cpu");
+	burn(300);
+	carry_out("status");
+	carry_out("dump,collapsed");
+	snprintf(stop, sizeof(stop), "stop,file=%s", path);
+	carry_out(stop);
+	snprintf(stop, sizeof(stop), "start,event=ctimer,interval=1ms,file=%s.end.txt", path);
+	carry_out(stop); /* written when the process ends */
+	burn(300);
+	said(300);
+	return 0;
+}
+
+static void *starts(void *unused)
+{
+	asprof_error_t error = asprof_execute("start,event=ctimer", NULL);
+
+	return (void *)(uintptr_t)(error == NULL);
+}
+
+static int starts_at_once(const char *unused)
+{
+	pthread_t t[8];
+	void *began;
+	int i, count = 0;
+
+	for (i = 0; i < 8; i++)
+		pthread_create(&t[i], NULL, starts, NULL);
+	for (i = 0; i < 8; i++) {
+		pthread_join(t[i], &began);
+		count += began != NULL;
+	}
+	printf("began %d\n", count);
+	return asprof_execute("stop", NULL) != NULL;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const char *argument);
+} scenes[] = {
+	{"plain", plain}, {"threads", threads}, {"at_once", at_once}, {"quickly", quickly}, {"in_handler", in_handler},
+	{"first_thread_ends", first_thread_ends}, {"forks", forks}, {"vforks", vforks}, {"becomes", becomes},
+	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"calls", calls},
+	{"starts_at_once", starts_at_once},
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; argc > 1 && i < sizeof(scenes) / sizeof(*scenes); i++)
+		if (strcmp(scenes[i].name, argv[1]) == 0)
+			return scenes[i].run(argc > 2 ? argv[2] : "");
+	return 99;
+}
