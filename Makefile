@@ -90,12 +90,13 @@ COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(if $(CHECK_LOCKS),-i
 # protector would call functions there that may not run in a signal handler.
 ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs -fno-test-coverage
 # Code that runs a few times a session, or for a result, shall be small: no program waits for it.
-SMALL_ROOMS := common/bytecode common/options profile/model profile/writers agent/jvm agent/session agent/command agent/door
+SMALL_ROOMS := common/bytecode common/control common/hotspot common/options profile/model profile/writers agent/jvm agent/session agent/command agent/door
 SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/agent/tracing/%.c.o,tracing trace_classes \
   trace_constructors trace_entered trace_list trace_loading trace_pace trace_result trace_running trace_statistics trace_work) \
   $(patsubst %,$(O)/obj/src/agent/%.c.o,sources/live/reference_walk sources/live/reference_fields collect/aggregate_view \
   collect/collector_views collect/survivors collect/held collect/carry collect/carry_names collect/carry_threads collect/carry_waits \
   sources/events_available sources/event_resolve sources/window_breakpoints sources/lock/lock_bind \
+  hooks/got hooks/dynamic hooks/copies hooks/hooked_calls hooks/process_calls hooks/child \
   sources/cpu/perf_transfer sources/cpu/shortfalls sinks/recording/recording_survivors sinks/recording/recording_heap \
   sinks/recording/recording sinks/stream/stream_closing sources/engine sources/engine_clocks sources/callback_source context/java_context)
 SMALL = $(patsubst -O2,-Os,$(filter -O2,$(CFLAGS)))
@@ -308,6 +309,7 @@ docs: all ## write the pages of docs/ that are made from tables
 # ---- install -----------------------------------------------------------------
 bindir := $(DESTDIR)$(PREFIX)/bin
 libdir := $(DESTDIR)$(PREFIX)/lib
+incdir := $(DESTDIR)$(PREFIX)/include
 share  := $(DESTDIR)$(PREFIX)/share
 # What the shells and man read, and the word by which the command writes it.
 TEXTS := bash-completion/completions/jstrobe:--completion=bash \
@@ -319,7 +321,9 @@ install: all ## install to PREFIX (/usr/local), under DESTDIR
 	install -d $(bindir) $(libdir)
 	install -m 755 $(LIB) $(libdir)/.libjstrobe.so.new && mv -f $(libdir)/.libjstrobe.so.new $(libdir)/libjstrobe.so
 	install -m 644 $(CONTEXT_JAR) $(libdir)/jstrobe-context.jar
-	install -m 644 $(API_JAR) $(libdir)/jstrobe.jar
+	install -m 644 $(API_JAR) $(libdir)/jstrobe.jar $(incdir)/jstrobe.h
+	install -d $(incdir)
+	install -m 644 include/jstrobe.h $(incdir)/jstrobe.h
 	install -m 755 $(CMD) $(bindir)/.jstrobe.new && mv -f $(bindir)/.jstrobe.new $(bindir)/jstrobe
 	ln -sfn jstrobe $(bindir)/asprof
 	ln -sfn jstrobe $(bindir)/profiler.sh
@@ -331,7 +335,7 @@ release: ## tar.gz, debug information and Debian package of this version, in O/r
 	@+CFLAGS='-O2 -g -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(O))=.' \
 	  scripts/release.sh $(O) $(VERSION) $(ARCH)
 uninstall: ## remove what install put there
-	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so $(libdir)/jstrobe-context.jar $(libdir)/jstrobe.jar
+	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so $(libdir)/jstrobe-context.jar $(libdir)/jstrobe.jar $(incdir)/jstrobe.h
 	for l in asprof profiler.sh; do [ "$$(readlink $(bindir)/$$l)" != jstrobe ] || rm -f $(bindir)/$$l; done
 	rm -f $(foreach t,$(TEXTS),$(call text_file,$t))
 clean: ## remove the build folder

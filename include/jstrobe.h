@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Why a call failed; NULL: it did not. Good until the same thread's next call. */
+/* Why a call failed; NULL: it did not. Good until 64 more calls have failed. */
 typedef const char *asprof_error_t;
 /* Gets an answer, in one piece or several. */
 typedef void (*asprof_writer_t)(const char *text, size_t size);

@@ -10,6 +10,7 @@ import tree
 
 LIBRARY = os.path.join(tree.OUT, "lib", "libjstrobe.so")
 EXPORTS = {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload", "JNI_OnLoad",
+           *(f"asprof_{name}" for name in ("init", "execute", "error_str")),  # include/jstrobe.h
            "jstrobe_copy",  # by which copies of the library find each other
            "jstrobe_memory",  # what it has mapped, for `jstrobe memory`
            # native methods of the Java API, which the JVM looks for in its agents' libraries

@@ -7,7 +7,7 @@ import tree
 
 OBJECTS = os.path.join(tree.OUT, "obj")
 # What the JVM, Java and the C library call by name; of the command its own begin.
-CALLED_BY_OTHERS = re.compile(r"Agent_On\w+|JNI_On\w+|Java_\w+|main|__\w+")
+CALLED_BY_OTHERS = re.compile(r"Agent_On\w+|JNI_On\w+|Java_\w+|asprof_\w+|main|__\w+")
 LEAST = 0.95  # what is left: libc's own names, and words that the field uses as they are
 
 

@@ -116,6 +116,8 @@ def test_bare_names_are_the_cpu_headers_of_the_zone():
     for path, system, target in includes():
         if system or "/" in target:
             continue
+        if target == "jstrobe.h":  # what is installed for others
+            continue
         if target == "cpu.h" or "/arch/" in path and os.path.exists(
                 os.path.join(tree.ROOT, os.path.dirname(path), target)):
             continue

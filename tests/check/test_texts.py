@@ -102,7 +102,7 @@ def test_install_and_uninstall(tmp_path):
     found = {os.path.relpath(os.path.join(folder, f), tmp_path)
              for folder, _, files in os.walk(tmp_path) for f in files}
     assert found == {"bin/jstrobe", "bin/asprof", "bin/profiler.sh", "lib/libjstrobe.so", "lib/jstrobe-context.jar",
-                     "lib/jstrobe.jar",
+                     "lib/jstrobe.jar", "include/jstrobe.h",
                      "share/bash-completion/completions/jstrobe", "share/bash-completion/completions/asprof",
                      "share/zsh/site-functions/_jstrobe", "share/fish/vendor_completions.d/jstrobe.fish",
                      "share/man/man1/jstrobe.1", "share/man/man7/jstrobe-agent.7"}

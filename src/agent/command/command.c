@@ -263,7 +263,7 @@ static int check_data(bool stop, struct error *err)
 	session_get_status(&s);
 	if (s.running || (!stop && s.has_data))
 		return 0;
-	return error_set(err, ENOENT, "Profiler is not active: no session runs in this JVM%s", s.has_data ?
+	return error_set(err, ENOENT, "Profiler is not active: no session runs in this process%s", s.has_data ?
 			 "; 'jstrobe dump' writes the result of the last one" :
 			 "; 'jstrobe start' or 'jstrobe record' begins one");
 }

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <jni.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "agent/command/lent.h"
@@ -16,7 +16,18 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-static __thread char said[sizeof(((struct error *)NULL)->text)];
+#define SAID 64 /* texts of errors that stay */
+
+/* No storage of a thread's own: it would be made in the midst of the program's. */
+static const char *keep(const struct error *err)
+{
+	static char said[SAID][sizeof(err->text)];
+	static atomic_uint next;
+	char *text = said[atomic_fetch_add(&next, 1) % SAID];
+
+	memcpy(text, err->text, sizeof(err->text));
+	return text;
+}
 
 /* The process's JVM; NULL: it has none yet. */
 static JavaVM *created_jvm(void)
@@ -92,8 +103,5 @@ EXPORTED asprof_error_t asprof_execute(const char *command, asprof_writer_t writ
 		writer(answer.data, answer.length);
 	buffer_free(&answer);
 	lent_back(o);
-	if (rc == 0)
-		return NULL;
-	snprintf(said, sizeof(said), "%s", err.text);
-	return said;
+	return rc == 0 ? NULL : keep(&err);
 }

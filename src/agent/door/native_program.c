@@ -3,13 +3,15 @@
  *
  *      LD_PRELOAD=/path/libjstrobe.so JSTROBE_COMMAND=start,event=cpu,file=%p.html ./program
  *
- * The session begins with main(), which waits for that for 2 ms at most: some of what the kernel does takes ten times as
- * long where other processes are busy (a grace period of RCU each). Before main() the loader is at work, and a thread
- * that asks it for a library crashes the program (glibc 2.36). The result is written when the process ends, by whatever call, or becomes
- * another program. A program that makes a JVM later has the session go on in it, with Java frames from there on; the
- * java launcher, which does little else, has it begin there. A mistake in the command is one line on stderr, and the
- * program runs unprofiled. Children inherit the environment, but not the session of a process: one that is forked is
- * left alone, one that runs another program has a session, and a result, of its own.
+ * The session begins with main(), which waits for that for 2 ms at most: some of what the kernel does takes ten times
+ * as long where other processes are busy (a grace period of RCU each). Before main() the loader is at work, and a
+ * thread that asks it for a library crashes the program (glibc 2.36). The result is written when the process ends, by
+ * whatever call, or becomes another program.
+ *
+ * A program that makes a JVM later has the session go on in it, with Java frames from there on; the java launcher,
+ * which does little else, has it begin there. A mistake in the command is one line on stderr, and the program runs
+ * unprofiled. Children inherit the environment, but not the session of a process: one that is forked is left alone, one
+ * that runs another program may have a session of its own (is_child_of_profiled).
  */
 #include "agent/door/native_program.h"
 
@@ -35,6 +37,7 @@
 #include "agent/session/session.h"
 #include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
+#include "common/base/ascii.h"
 #include "common/os/os.h"
 
 #define FIRST_PROCESS "JSTROBE_PROCESS"
@@ -70,8 +73,8 @@ static int obey(const char *text, bool ours, struct error *err)
 		log_as(o);
 		text_command_say_left_out(o);
 		if (o->action != ACTION_START || !o->file[0])
-			rc = error_set(err, EINVAL, "JSTROBE_COMMAND: it must be a start that names a file for the result, as in "
-				       "start,event=cpu,file=%%p.html");
+			rc = error_set(err, EINVAL, "JSTROBE_COMMAND: it must be a start that names a file for the "
+				       "result, as in start,event=cpu,file=%%p.html");
 	}
 	if (rc == 0)
 		rc = text_command(&c, &answer, err);
@@ -97,7 +100,7 @@ static char *resuming(void)
 	buffer_puts(&text, "resume");
 	for (; *at; at += n + (at[n] == ',')) {
 		n = strcspn(at, ",");
-		if (n && !(n == 5 && strncasecmp(at, "start", n) == 0) && strncasecmp(at, "file=", 5) != 0)
+		if (n && !(n == 5 && ascii_begins(at, "start", n)) && !(n > 5 && ascii_begins(at, "file=", 5)))
 			buffer_printf(&text, ",%.*s", (int)n, at);
 	}
 	if (program.file[0])

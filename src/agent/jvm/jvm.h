@@ -75,7 +75,7 @@ uint64_t jvm_java_id(JNIEnv *env, jthread thread);
 /* OS thread TID is called NAME (as JVMTI spells it); JAVA_ID 0: none of Java's. For the running session, if any. */
 void jvm_give_name(pid_t tid, uint64_t java_id, const char *name);
 
-/* Main class or jar without its arguments, the program's name before there is a JVM; "" if not known (yet). Static text. */
+/* Main class or jar without its arguments, the program's name before there is a JVM; "": not known yet. Static. */
 const char *jvm_main_class(void);
 /* "17.0.15+6-Debian-1deb12u1", "" if not known (yet). Static text. */
 const char *jvm_version(void);

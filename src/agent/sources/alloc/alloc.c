@@ -151,7 +151,8 @@ static int arm(struct thread_record *r, uint32_t e)
 }
 
 const struct engine_ops engine_alloc = {
-	.name = "alloc", .java = true, .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
+	.java = true,
+	.name = "alloc", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
 	.halt = halt, .counted = counted, .java_ends = java_ends, .listen = listen, .listen_no_more = listen_no_more,
 	.vm_death = vm_death,
 };

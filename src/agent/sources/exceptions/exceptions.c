@@ -166,7 +166,8 @@ static uint64_t counted(const struct thread_record *r, uint32_t e)
 }
 
 const struct engine_ops engine_exceptions = {
-	.name = "exceptions", .java = true, .handler = handler_thread, .start = start, .arm = arm,
+	.java = true,
+	.name = "exceptions", .handler = handler_thread, .start = start, .arm = arm,
 	.disarm = callback_source_disarm, .halt = halt, .counted = counted, .listen = listen,
 	.listen_no_more = listen_no_more, .vm_death = vm_death,
 };

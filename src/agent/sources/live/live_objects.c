@@ -215,7 +215,8 @@ static int arm(struct thread_record *r, uint32_t e)
 }
 
 const struct engine_ops engine_live = {
-	.name = "live", .java = true, .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
+	.java = true,
+	.name = "live", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
 	.halt = halt, .listen = listen, .listen_no_more = listen_no_more, .look = look, .vm_death = vm_death,
 	.release = live_table_release,
 };

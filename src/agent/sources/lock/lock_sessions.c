@@ -138,7 +138,8 @@ void waits_release(void)
 }
 
 const struct engine_ops engine_lock = {
-	.name = "lock", .java = true, .handler = handler_thread, .start = start, .arm = waits_arm, .silence = waits_silence,
+	.java = true,
+	.name = "lock", .handler = handler_thread, .start = start, .arm = waits_arm, .silence = waits_silence,
 	.disarm = waits_disarm, .halt = halt, .listen = lock_listen, .listen_no_more = lock_listen_no_more,
 	.vm_init = lock_vm_init, .vm_death = lock_vm_death, .release = waits_release,
 };
