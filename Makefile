@@ -321,7 +321,7 @@ install: all ## install to PREFIX (/usr/local), under DESTDIR
 	install -d $(bindir) $(libdir)
 	install -m 755 $(LIB) $(libdir)/.libjstrobe.so.new && mv -f $(libdir)/.libjstrobe.so.new $(libdir)/libjstrobe.so
 	install -m 644 $(CONTEXT_JAR) $(libdir)/jstrobe-context.jar
-	install -m 644 $(API_JAR) $(libdir)/jstrobe.jar $(incdir)/jstrobe.h
+	install -m 644 $(API_JAR) $(libdir)/jstrobe.jar
 	install -d $(incdir)
 	install -m 644 include/jstrobe.h $(incdir)/jstrobe.h
 	install -m 755 $(CMD) $(bindir)/.jstrobe.new && mv -f $(bindir)/.jstrobe.new $(bindir)/jstrobe
