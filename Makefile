@@ -90,13 +90,15 @@ COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(if $(CHECK_LOCKS),-i
 # protector would call functions there that may not run in a signal handler.
 ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs -fno-test-coverage
 # Code that runs a few times a session, or for a result, shall be small: no program waits for it.
-SMALL_ROOMS := common/bytecode common/control common/hotspot common/options profile/model profile/writers agent/jvm agent/session agent/command agent/door
-SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/agent/tracing/%.c.o,tracing trace_classes \
+SMALL_ROOMS := common/bytecode common/hotspot common/options profile/model profile/writers agent/jvm agent/session agent/command agent/door
+SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/common/%.c.o,os/output os/output_copy os/output_left \
+  os/perf_sources os/cpu_load elf/file elf/object elf/kallsyms) $(patsubst %,$(O)/obj/src/agent/tracing/%.c.o,tracing trace_classes \
   trace_constructors trace_entered trace_list trace_loading trace_pace trace_result trace_running trace_statistics trace_work) \
   $(patsubst %,$(O)/obj/src/agent/%.c.o,sources/live/reference_walk sources/live/reference_fields collect/aggregate_view \
   collect/collector_views collect/survivors collect/held collect/carry collect/carry_names collect/carry_threads collect/carry_waits \
   sources/events_available sources/event_resolve sources/window_breakpoints sources/lock/lock_bind \
-  hooks/got hooks/dynamic hooks/copies hooks/hooked_calls hooks/process_calls hooks/child \
+  hooks/got hooks/dynamic hooks/copies hooks/hooked_calls hooks/process_calls hooks/child threads/thread_names threads/java_threads collect/stack_store_memory \
+  collect/generation collect/collector collect/aggregate_fields collect/aggregate_losses collect/names/method_identity \
   sources/cpu/perf_transfer sources/cpu/shortfalls sinks/recording/recording_survivors sinks/recording/recording_heap \
   sinks/recording/recording sinks/stream/stream_closing sources/engine sources/engine_clocks sources/callback_source context/java_context)
 SMALL = $(patsubst -O2,-Os,$(filter -O2,$(CFLAGS)))
