@@ -97,7 +97,7 @@ SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/common/%.c
   $(patsubst %,$(O)/obj/src/agent/%.c.o,sources/live/reference_walk sources/live/reference_fields collect/aggregate_view \
   collect/collector_views collect/survivors collect/held collect/carry collect/carry_names collect/carry_threads collect/carry_waits \
   sources/events_available sources/event_resolve sources/window_breakpoints sources/lock/lock_bind \
-  hooks/got hooks/dynamic hooks/copies hooks/hooked_calls hooks/process_calls hooks/child threads/thread_names threads/java_threads collect/stack_store_memory \
+  hooks/got hooks/dynamic hooks/copies hooks/hooked_calls hooks/process_calls hooks/child threads/thread_names threads/java_threads threads/records threads/closers collect/stack_store_memory \
   collect/generation collect/collector collect/aggregate_fields collect/aggregate_losses collect/names/method_identity \
   sources/cpu/perf_transfer sources/cpu/shortfalls sinks/recording/recording_survivors sinks/recording/recording_heap \
   sinks/recording/recording sinks/stream/stream_closing sources/engine sources/engine_clocks sources/callback_source context/java_context)

@@ -388,3 +388,18 @@ def test_one_collection(jdk17, tmp_path, at_start, at_stop):
         go_on(program, "begin", 1)
         result("stop", program, *(["--gc"] if at_stop else []))
     assert log.read_text().count("JvmtiEnv ForceGarbageCollection") == 1, log.read_text()
+
+
+def test_a_refused_start_leaves_nothing(jdk):
+    """A start that fails after live's own begin: the next session of another event is not given live's samples."""
+    with Program(jdk, "AllocBound", jvm=["-Xmx256m"]) as program:
+        for command in (["start", "-e", "live@64k,alloc@128k"], ["record", "-d", "1", "-e", "exceptions,live", "--gc"]):
+            done = jstrobe(*command, program.pid)
+            assert done.returncode == 1, done.stdout + done.stderr
+            assert program.alive(), command
+        for _ in range(2):
+            path = result_file()
+            done = jstrobe("record", "-e", "cpu", "-i", "1ms", "-d", "2", "-f", path, program.pid)
+            assert done.returncode == 0 and program.alive(), done.stderr
+        done = jstrobe("record", "--alloc", "32k", "-d", "1", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@
 #include "agent/door/entry.h"
 #include "agent/door/native_program.h"
 #include "agent/door/text_command.h"
+#include "agent/zone/zone.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -46,11 +47,31 @@ static JavaVM *created_jvm(void)
 	return vm;
 }
 
-static int begin(const char *start, struct error *err)
+/* The JVM asks which thread this is, and takes a JavaThread for granted. */
+static int begin_in(JavaVM *vm, struct error *err)
 {
-	JavaVM *vm = native_program_watch(start) ? NULL : created_jvm();
+	JavaVMAttachArgs args = {.version = JNI_VERSION_1_6, .name = (char *)(uintptr_t)"jstrobe call"};
+	bool attached;
+	JNIEnv *env;
+	int rc;
 
-	return vm ? entry_begin(vm, false, err) : 0;
+	attached = (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK;
+	if (!attached && (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) != JNI_OK)
+		return error_set(err, EAGAIN, "the JVM lets no thread in: it is starting, or at its end");
+	rc = entry_begin(vm, false, err);
+	if (!attached)
+		(*vm)->DetachCurrentThread(vm);
+	return rc;
+}
+
+static int begin(struct error *err)
+{
+	JavaVM *vm = created_jvm();
+
+	if (vm)
+		return begin_in(vm, err);
+	native_program_watch();
+	return 0;
 }
 
 /* What only the load of an agent can have. */
@@ -70,10 +91,12 @@ static int execute(const char *text, struct options *o, struct buffer *answer, s
 	if (rc == 0)
 		rc = check(o, err);
 	if (rc == 0)
-		rc = begin(o->action == ACTION_START ? text : NULL, err);
+		rc = begin(err);
 	if (rc == 0) {
 		text_command_say_left_out(o);
 		rc = text_command(&c, answer, err);
+		if (rc == 0 && o->action == ACTION_START)
+			native_program_started(text);
 	}
 	return rc;
 }
@@ -94,7 +117,10 @@ EXPORTED asprof_error_t asprof_execute(const char *command, asprof_writer_t writ
 	struct options *o = command ? lent_options(&err) : NULL;
 	int rc = o ? 0 : -ENOMEM;
 
-	if (!command)
+	if (zone.parent && zone_in_child())
+		rc = error_set(&err, EPERM, "this process was forked from one that was profiled, and is left alone; start the "
+			       "first session in the child, or let it run a program");
+	else if (!command)
 		rc = error_set(&err, EINVAL, "no command; say start, stop, dump or status, as in "
 			       "start,event=cpu,file=out.html");
 	if (rc == 0)

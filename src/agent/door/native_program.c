@@ -43,6 +43,7 @@
 #define FIRST_PROCESS "JSTROBE_PROCESS"
 #define LAST_LOOK (100 * NS_PER_MS) /* between two looks for the program's threads, once its first one has ended */
 #define END_LIMIT (11 * NS_PER_S)   /* another thread is at it for 10 s at most */
+#define STALLED (5 * NS_PER_S)     /* nothing of ours moves: something holds it up for good */
 #define START_PATIENCE (2 * NS_PER_MS)
 #define START_LIMIT (10 * NS_PER_S)
 
@@ -53,9 +54,13 @@ static struct {
 	char file[OPTIONS_FILE_MAX]; /* the result's, as it was called at first */
 	bool began;                  /* a session, before there was a JVM */
 	bool main_told;              /* main() is told before it begins */
+	bool paused;                 /* by us, and to go on */
 	atomic_bool starts;          /* a thread of ours is at it */
 	_Atomic pid_t ending;        /* the thread that ends it all */
 	atomic_bool ended, main_gone;
+	_Atomic uint32_t end_wanted; /* the thread that waits for it shall end it all */
+	_Atomic pid_t waits;         /* that thread, 0: there is none */
+	unsigned alone;              /* looks in a row that found no thread of the program's */
 	_Atomic uint64_t next_look;  /* for threads, once the first one is gone */
 } program;
 
@@ -142,12 +147,44 @@ static bool begin_end(void)
 	return false;
 }
 
+/* The one thread that is there from the start, so that nothing need be made at the end. */
+static void wait_for_end(void)
+{
+	atomic_store(&program.waits, os_gettid());
+	while (!atomic_load(&program.end_wanted))
+		os_wait_while(&program.end_wanted, 0, 3600 * NS_PER_S);
+	entry_process_ends();
+	atomic_store(&program.ended, true);
+}
+
+/*
+ * Have it done on that thread. This one may be in a handler that broke into malloc, whose lock is not to be had then:
+ * it waits for as long as one of ours gets on.
+ */
+static void have_it_ended(void)
+{
+	uint64_t now = os_monotonic(), until = now + END_LIMIT, moved = now, before = 0;
+
+	atomic_store(&program.end_wanted, 1);
+	os_wake(&program.end_wanted);
+	for (; !atomic_load(&program.ended) && now < until && now - moved < STALLED; now = os_monotonic()) {
+		uint64_t cpu = os_thread_cpu(atomic_load(&program.waits)) + os_thread_cpu(control_thread_id());
+
+		if (cpu != before)
+			moved = now;
+		before = cpu;
+		os_sleep(NS_PER_MS);
+	}
+}
+
 static void ends(void)
 {
 	if (!program.process || !begin_end())
 		return;
 	settle(START_LIMIT);
-	if (program.began)
+	if (program.began && atomic_load(&program.waits))
+		have_it_ended();
+	else if (program.began)
 		entry_process_ends();
 	atomic_store(&program.ended, true);
 }
@@ -163,37 +200,42 @@ static void end_by_exit(void)
 		ends();
 }
 
+static bool runs(void)
+{
+	struct session_status s;
+
+	return session_get_status(&s) && s.running;
+}
+
 static void becomes(void)
 {
 	struct error ignored;
 
 	settle(START_LIMIT);
 	note_file();
-	if (program.began && !jvm_is_known() && !atomic_load(&program.ending))
+	program.paused = program.began && !jvm_is_known() && !atomic_load(&program.ending) && runs();
+	if (program.paused)
 		obey("stop", true, &ignored);
 }
 
 static void stays(void)
 {
-	if (program.began && !jvm_is_known() && !atomic_load(&program.ending))
+	if (program.paused && !atomic_load(&program.ending))
 		resume();
 }
 
 /* ---- its first thread ends before the others ---- */
 
-struct look {
-	pid_t own[RECORDS_OWN];
-	unsigned count, others;
-};
-
-static void look_at_thread(pid_t tid, uint64_t mark, void *arg)
+/*
+ * Whether no thread is there but ours and the first one, which has ended. By their number, for which no descriptor is
+ * needed: a thread of ours is in the list for as long as it lives, but for its first and last moments.
+ */
+static bool is_alone(void)
 {
-	struct look *l = arg;
-	unsigned i;
+	pid_t own[RECORDS_OWN];
+	uint32_t count = os_thread_count();
 
-	for (i = 0; i < l->count && l->own[i] != tid; i++)
-		;
-	l->others += i == l->count && tid != program.process;
+	return count && count <= records_own_list(own) + 1;
 }
 
 static bool main_is_gone(void)
@@ -211,12 +253,9 @@ static uint64_t until_look(void)
 /* Without us the process would have ended with its last thread: with status 0. */
 static void look(void *unused)
 {
-	struct look l = {.count = 0};
-
 	atomic_store(&program.next_look, os_monotonic() + LAST_LOOK);
-	l.count = records_own_list(l.own);
-	os_each_thread(look_at_thread, &l);
-	if (l.others || !begin_end())
+	program.alone = is_alone() ? program.alone + 1 : 0;
+	if (program.alone < 2 || !begin_end())
 		return;
 	entry_last_job();
 	atomic_store(&program.ended, true);
@@ -237,13 +276,6 @@ static void main_ends(void)
 
 /* ---- a JVM comes ---- */
 
-static bool runs(void)
-{
-	struct session_status s;
-
-	return session_get_status(&s) && s.running;
-}
-
 /* The session stands still while the JVM is made, and goes on in it once that loads us as an agent. */
 static char *jvm_begins(void)
 {
@@ -261,6 +293,7 @@ static char *jvm_begins(void)
 			log_error("the session does not see the program's JVM: %s", err.text);
 		else
 			text = resuming();
+		program.paused = text != NULL;
 		control_end_job();
 	} else if (!program.began && program.command) {
 		text = strdup(program.command);
@@ -273,7 +306,7 @@ static char *jvm_begins(void)
 
 static void jvm_fails(void)
 {
-	if (program.began && !jvm_is_known())
+	if (program.paused && !jvm_is_known())
 		resume();
 }
 
@@ -307,6 +340,43 @@ static bool is_child_of_profiled(const char *command)
 	return false;
 }
 
+/* LD_PRELOAD has it: this is the process's begin. */
+static bool is_preloaded(void)
+{
+	const char *list = secure_getenv("LD_PRELOAD"), *slash = strrchr(program.library, '/');
+
+	return list && strstr(list, slash + 1);
+}
+
+static bool is_relative(const char *word, size_t n, const char *key)
+{
+	size_t begin = strlen(key);
+
+	return n > begin && ascii_begins(word, key, begin) && word[begin] != '/' && word[begin] != '-' &&
+	       !ascii_begins(word + begin, "std", 3);
+}
+
+/* TEXT, its files named from the root on: a program that becomes a daemon goes to another folder. NULL: no memory. */
+static char *with_whole_paths(const char *text)
+{
+	struct buffer b = BUFFER_INIT;
+	char here[PATH_MAX];
+	size_t n;
+
+	if (!getcwd(here, sizeof(here)) || strchr(here, ','))
+		return strdup(text);
+	for (; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (is_relative(text, n, "file="))
+			buffer_printf(&b, "file=%s/%.*s,", here, (int)n - 5, text + 5);
+		else if (is_relative(text, n, "log="))
+			buffer_printf(&b, "log=%s/%.*s,", here, (int)n - 4, text + 4);
+		else
+			buffer_printf(&b, "%.*s,", (int)n, text);
+	}
+	return b.failed ? NULL : b.data;
+}
+
 static bool find_library(void)
 {
 	Dl_info info;
@@ -333,8 +403,18 @@ static void *run_start(void *unused)
 {
 	records_own(os_gettid(), true);
 	start();
-	records_own(os_gettid(), false);
 	atomic_store(&program.starts, false);
+	if (program.began)
+		wait_for_end();
+	records_own(os_gettid(), false);
+	return NULL;
+}
+
+static void *run_end(void *unused)
+{
+	records_own(os_gettid(), true);
+	wait_for_end();
+	records_own(os_gettid(), false);
 	return NULL;
 }
 
@@ -369,26 +449,33 @@ static void watch_end(bool with_main)
 		atexit(end_by_exit);
 }
 
-bool native_program_watch(const char *start)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	int seen = 0;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-	dl_iterate_phdr(look_at_image, &seen);
-	if (seen & SEEN_JVM)
-		return false;
+void native_program_watch(void)
+{
+	struct error ignored;
+
 	pthread_mutex_lock(&lock);
-	if (start) {
-		free(program.command);
-		program.command = strdup(start);
-	}
 	if (!program.process && find_library()) {
 		entry_without_jvm();
 		program.began = true;
 		watch_end(false);
+		thread_start("jstrobe end", run_end, NULL, &ignored);
 	}
 	pthread_mutex_unlock(&lock);
-	return true;
+}
+
+void native_program_started(const char *command)
+{
+	char *kept = strdup(command), *before;
+
+	pthread_mutex_lock(&lock);
+	settle(START_LIMIT);
+	before = program.command;
+	program.command = kept ? kept : before;
+	pthread_mutex_unlock(&lock);
+	if (kept)
+		free(before);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -400,10 +487,10 @@ __attribute__((constructor)) static void begin(void)
 	if (program.process || !text || !*text || is_child_of_profiled(text))
 		return;
 	dl_iterate_phdr(look_at_image, &seen);
-	/* with a JVM there are other doors, and this may be the load of an agent */
-	if (seen & SEEN_JVM || !find_library())
+	/* with a JVM there are other doors, and this may be the load of an agent; a program may be linked with one */
+	if (!find_library() || (seen & SEEN_JVM && !is_preloaded()))
 		return;
-	program.command = strdup(text);
+	program.command = with_whole_paths(text);
 	if (!program.command)
 		return;
 	os_barrier_open(); /* costs nothing as long as there is one thread */

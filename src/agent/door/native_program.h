@@ -4,13 +4,12 @@
 #ifndef JSTROBE_DOOR_NATIVE_PROGRAM_H
 #define JSTROBE_DOOR_NATIVE_PROGRAM_H
 
-#include <stdbool.h>
-
 /*
- * From now on the end of this process is watched, so that what a session owes then is written. START, if any, is the
- * command that the next session begins with. False: there is a JVM, whose end counts. Once more is harmless; any thread
- * in normal code.
+ * There is no JVM (yet): from now on the end of this process is watched, so that what a session owes then is written.
+ * Once more is harmless; any thread in normal code.
  */
-bool native_program_watch(const char *start);
+void native_program_watch(void);
+/* A session has begun by COMMAND: it goes on by that in a JVM that the program makes. */
+void native_program_started(const char *command);
 
 #endif

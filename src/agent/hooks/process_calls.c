@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <jni.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "agent/hooks/copies.h"
 #include "agent/hooks/got.h"
 #include "agent/hooks/hooked_calls.h"
+#include "agent/hooks/signal_action.h"
 #include "common/os/os.h"
 
 #define LIMIT_MS 1000 /* another copy is at it */
@@ -37,6 +39,10 @@ static struct {
 	void (*exit_now_c)(int);
 	void (*exit_quick)(int);
 	void (*exit_thread)(void *);
+	void (*exit_c_thread)(int);
+	int (*daemon)(int, int);
+	int (*sigaction)(int, const struct sigaction *, struct sigaction *);
+	sighandler_t (*signal)(int, sighandler_t);
 	int (*execve)(const char *, char *const *, char *const *);
 	int (*execvp)(const char *, char *const *);
 	int (*execvpe)(const char *, char *const *, char *const *);
@@ -87,6 +93,40 @@ static void exit_thread(void *value)
 	if (is_ours() && os_gettid() == process)
 		events->main_ends();
 	theirs.exit_thread(value);
+}
+
+static void exit_c_thread(int value)
+{
+	if (is_ours() && os_gettid() == process)
+		events->main_ends();
+	theirs.exit_c_thread(value);
+}
+
+/* It forks and ends within libc: the child is left alone, and this is the parent's end. */
+static int become_daemon(int stays, int keeps)
+{
+	ends();
+	return theirs.daemon(stays, keeps);
+}
+
+/* ---- the signal that samples come by ---- */
+
+/* Programs that give all signals an action, as daemons do, would die of the next sample. */
+static int set_action(int signo, const struct sigaction *action, struct sigaction *old)
+{
+	return is_ours() && signals_keep(signo, action, old) ? 0 : theirs.sigaction(signo, action, old);
+}
+
+static sighandler_t set_handler(int signo, sighandler_t handler)
+{
+	struct sigaction action, old;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handler;
+	action.sa_flags = SA_RESTART;
+	if (is_ours() && handler != SIG_ERR && signals_keep(signo, &action, &old))
+		return old.sa_handler;
+	return theirs.signal(signo, handler);
 }
 
 /* ---- another program ---- */
@@ -263,6 +303,10 @@ static const struct hooked_call calls[] = {
 	{"_Exit", (void *)exit_now_c, (void **)&theirs.exit_now_c},
 	{"quick_exit", (void *)exit_quick, (void **)&theirs.exit_quick},
 	{"pthread_exit", (void *)exit_thread, (void **)&theirs.exit_thread},
+	{"thrd_exit", (void *)exit_c_thread, (void **)&theirs.exit_c_thread},
+	{"daemon", (void *)become_daemon, (void **)&theirs.daemon},
+	{"sigaction", (void *)set_action, (void **)&theirs.sigaction},
+	{"signal", (void *)set_handler, (void **)&theirs.signal},
 	{"execve", (void *)run_path, (void **)&theirs.execve},
 	{"execvp", (void *)run_found, (void **)&theirs.execvp},
 	{"execvpe", (void *)run_found_with, (void **)&theirs.execvpe},

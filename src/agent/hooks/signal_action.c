@@ -70,6 +70,17 @@ static bool ours_still(void)
 	       now.sa_sigaction == installed;
 }
 
+bool signals_keep(int signo, const struct sigaction *action, struct sigaction *old)
+{
+	if (!signo || signo != zone.signo || !ours_still())
+		return false;
+	if (old)
+		*old = zone.former;
+	if (action)
+		zone.former = *action;
+	return true;
+}
+
 static bool flush(void)
 {
 	struct sigaction ours, ignore;

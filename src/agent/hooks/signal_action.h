@@ -27,6 +27,12 @@ bool signals_flush(void);
  * 10 to 30 ms.
  */
 void signals_give_back(void);
+/*
+ * The program sets its own ACTION (NULL: none) for SIGNO while that is ours: it is kept to be given back, and OLD (may
+ * be NULL) gets the one kept so far. False: it is not ours. Any thread; a handler that passes a signal on at this very
+ * moment may see half of the new one.
+ */
+bool signals_keep(int signo, const struct sigaction *action, struct sigaction *old);
 /* In a child of fork(): the signal has its former action, unless it is another's by now. Safe in a handler. */
 void signals_of_child(void);
 

@@ -150,7 +150,8 @@ static int environment(const char *name, struct error *err)
 
 void object_samples_collect(void)
 {
-	(*samples.ti)->ForceGarbageCollection(samples.ti);
+	if (samples.ti)
+		(*samples.ti)->ForceGarbageCollection(samples.ti);
 }
 
 static bool others_want(const struct object_source *s)

@@ -39,17 +39,32 @@ static uintptr_t code_unwind_of(uintptr_t pc)
 	return 0;
 }
 
+/*
+ * Without a handler behind us. A fault happens again, without us. One that was sent, as by kill(2), does not: it is
+ * sent once more, to this thread.
+ */
+static void by_default(const struct sigaction *old, int signo, const siginfo_t *info)
+{
+	bool sent = info->si_code <= 0;
+	int saved = errno;
+
+	if (sent && old->sa_handler == SIG_IGN)
+		return;
+	sigaction(signo, old, NULL);
+	if (sent)
+		syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), (long)signo);
+	errno = saved;
+}
+
 /* Hand SIGNO to the action that was there before us. */
 static void pass_on(const struct sigaction *old, int signo, siginfo_t *info, void *context)
 {
-	if (old->sa_flags & SA_SIGINFO) {
+	if (old->sa_flags & SA_SIGINFO)
 		old->sa_sigaction(signo, info, context);
-	} else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
-		/* A synchronous fault without a handler: let it happen again without us. */
-		sigaction(signo, old, NULL);
-	} else {
+	else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN)
+		by_default(old, signo, info);
+	else
 		old->sa_handler(signo);
-	}
 }
 
 void fault_handler(int signo, siginfo_t *info, void *context)

@@ -81,7 +81,10 @@ bool os_perf_read(int fd, bool scaled, uint64_t words[3])
 {
 	ssize_t size = (scaled ? 3 : 1) * (ssize_t)sizeof(words[0]);
 
-	return read(fd, words, (size_t)size) == size;
+	uint64_t id;
+
+	/* a program that closes all descriptors may have a file of its own there: nothing is taken out of that */
+	return ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0 && read(fd, words, (size_t)size) == size;
 }
 
 int os_perf_probe(void)

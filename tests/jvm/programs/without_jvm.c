@@ -14,7 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -173,6 +177,125 @@ static int becomes_nothing(const char *unused)
 
 #define FILES 60
 
+static void handled(int signo)
+{
+}
+
+/* As daemons do: all signals get the action that they had at the start, and most of them one of the program's. */
+static int resets_signals(const char *unused)
+{
+	struct sigaction action, old;
+	int i;
+
+	burn(50);
+	for (i = 1; i < 32; i++)
+		if (i != SIGSEGV && i != SIGBUS)
+			signal(i, SIG_DFL);
+	burn(100);
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handled;
+	for (i = 1; i < 32; i++)
+		if (i != SIGKILL && i != SIGSTOP && i != SIGSEGV && i != SIGBUS && sigaction(i, &action, NULL))
+			return 1;
+	burn(100);
+	for (i = 1; i < 32; i++)
+		if (i != SIGKILL && i != SIGSTOP && i != SIGSEGV && i != SIGBUS &&
+		    (sigaction(i, NULL, &old) || old.sa_handler != handled))
+			return 2;
+	burn(50);
+	said(300);
+	return 0;
+}
+
+static int sends_fault(const char *unused)
+{
+	burn(100);
+	kill(getpid(), SIGSEGV);
+	burn(100);
+	return 1;
+}
+
+static void ends_at_once(int signo)
+{
+	_exit(8);
+}
+
+static void *allocating(void *unused)
+{
+	for (;;)
+		free(malloc(2000 + (size_t)rand() % 200000));
+	return NULL;
+}
+
+/* The handler breaks into malloc, most of the time. */
+static int ends_within_malloc(const char *unused)
+{
+	pthread_t t;
+
+	signal(SIGALRM, ends_at_once);
+	pthread_create(&t, NULL, allocating, NULL);
+	ualarm(50000, 0);
+	allocating(NULL);
+	return 1;
+}
+
+static int first_thread_ends_in_c(const char *unused)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, burning, (void *)300L);
+	said(300);
+	thrd_exit(0);
+}
+
+static void *slow(void *unused)
+{
+	struct rlimit none = {3, 3};
+
+	usleep(100000);
+	setrlimit(RLIMIT_NOFILE, &none);
+	usleep(600000);
+	burn(300);
+	said(300);
+	return NULL;
+}
+
+/* No descriptor is left to look for threads with. */
+static int first_thread_ends_without_files(const char *unused)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, slow, NULL);
+	pthread_exit(NULL);
+}
+
+/* As daemons do, too. */
+static int goes_elsewhere(const char *unused)
+{
+	burn(300);
+	said(300);
+	return chdir("/");
+}
+
+static int bad_addresses(const char *unused)
+{
+	void *volatile bad = (void *)8;
+	int fds[2];
+
+	if (pipe(fds))
+		return 1;
+	if (open(bad, O_RDONLY) != -1 || errno != EFAULT)
+		return 2;
+	if (readv(fds[0], bad, 1) != -1 || errno != EFAULT)
+		return 3;
+	if (sendmsg(socket(AF_INET, SOCK_DGRAM, 0), bad, 0) != -1 || errno != EFAULT)
+		return 4;
+	if (connect(socket(AF_INET, SOCK_DGRAM, 0), bad, 16) != -1 || errno != EFAULT)
+		return 5;
+	said(0);
+	return 0;
+}
+
 /* All descriptors are closed, and their numbers are the program's then. */
 static int closes_all(const char *folder)
 {
@@ -283,6 +406,27 @@ static int calls(const char *path)
 	return 0;
 }
 
+static int calls_in_child(const char *path)
+{
+	char stop[400];
+	int status;
+	pid_t child;
+
+	carry_out("start,event=cpu");
+	burn(100);
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		snprintf(stop, sizeof(stop), "stop,file=%s", path);
+		carry_out("start,event=cpu");
+		carry_out(stop);
+		exit(0);
+	}
+	waitpid(child, &status, 0);
+	carry_out("stop");
+	return WEXITSTATUS(status);
+}
+
 static void *starts(void *unused)
 {
 	asprof_error_t error = asprof_execute("start,event=ctimer", NULL);
@@ -313,7 +457,10 @@ static const struct {
 	{"plain", plain}, {"threads", threads}, {"at_once", at_once}, {"quickly", quickly}, {"in_handler", in_handler},
 	{"first_thread_ends", first_thread_ends}, {"forks", forks}, {"vforks", vforks}, {"becomes", becomes},
 	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"calls", calls},
-	{"starts_at_once", starts_at_once},
+	{"starts_at_once", starts_at_once}, {"resets_signals", resets_signals}, {"sends_fault", sends_fault},
+	{"ends_within_malloc", ends_within_malloc}, {"first_thread_ends_in_c", first_thread_ends_in_c},
+	{"first_thread_ends_without_files", first_thread_ends_without_files}, {"goes_elsewhere", goes_elsewhere},
+	{"bad_addresses", bad_addresses}, {"calls_in_child", calls_in_child},
 };
 
 int main(int argc, char **argv)

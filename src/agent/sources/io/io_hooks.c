@@ -28,6 +28,12 @@ static __attribute__((noinline)) void sample(const struct timed_call *call, cons
 	errno = saved;
 }
 
+/* The kernel has met memory of the caller's that is not there: it is counted, and what a sample says is not read. */
+static bool has_bad_address(ssize_t result)
+{
+	return result < 0 && errno == EFAULT;
+}
+
 static uint64_t room_of(const struct iovec *parts, int count)
 {
 	uint64_t bytes = 0;
@@ -58,7 +64,8 @@ static const struct sockaddr *peer_in(const struct sockaddr *address, const sock
                                                                                                            \
 		timed_begin(&io_calls, &call, io_word(IO_##operation_, fd_));                              \
 		result = theirs_##name arguments;                                                          \
-		if (timed_end(&io_calls, &call, IO_##operation_, result > 0 ? (uint64_t)result : 0))       \
+		if (timed_end(&io_calls, &call, IO_##operation_, result > 0 ? (uint64_t)result : 0) &&     \
+		    !has_bad_address(result))                                                              \
 			sample(&call, &(struct io_call){.operation = IO_##operation_, .fd = (fd_),         \
 							.result = result, __VA_ARGS__}, WALK_CALLER);      \
 		return result;                                                                             \
@@ -151,7 +158,7 @@ ACCEPT(accept4, (int fd, struct sockaddr *peer, socklen_t *length, int flags), (
                                                                                                            \
 		timed_begin(&io_calls, &call, io_word(IO_OPEN, -1));                                       \
 		result = theirs_##name arguments;                                                          \
-		if (timed_end(&io_calls, &call, IO_OPEN, 0))                                               \
+		if (timed_end(&io_calls, &call, IO_OPEN, 0) && !has_bad_address(result))                   \
 			sample(&call, &(struct io_call){.operation = IO_OPEN, .fd = result, .path = path,  \
 							.result = result < 0 ? result : 0}, WALK_CALLER);  \
 		return result;                                                                             \

@@ -27,6 +27,7 @@ enum { FIELD_CLASS, FIELD_SIZE, FIELD_TIME, FIELD_AGE, FIELD_ID };
 
 static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size);
 static struct object_source live = OBJECT_SOURCE(take);
+static bool listens; /* this session's start has come so far */
 static _Atomic uint64_t used; /* bytes of the heap, after the last collection before the last look */
 static _Atomic uint64_t most; /* that the heap may have */
 static _Atomic uint64_t collected;
@@ -158,22 +159,30 @@ void live_objects_roots_free(struct live_roots *r)
 
 static int listen(struct buffer *notes, struct error *err)
 {
-	return live.wanted < 0 ? 0 : object_samples_listen(&live, err);
+	int rc = live.wanted < 0 ? 0 : object_samples_listen(&live, err);
+
+	listens = live.wanted >= 0 && rc == 0;
+	if (rc)
+		atomic_store(&live.event, -1);
+	return rc;
 }
 
 static void halt(void)
 {
 	atomic_store(&live.event, -1);
+	if (!listens)
+		object_samples_halt(&live);
 }
 
 static void listen_no_more(bool goes_on)
 {
 	/* beside some collectors the program allocates on: that is in the heap then, and sampled as well */
-	if (live.wanted >= 0 && active_options()->collect_first)
+	if (listens && active_options()->collect_first)
 		collect_heap();
 	object_samples_end();
 	if (live.wanted < 0)
 		return;
+	listens = false;
 	look(false);
 	object_samples_halt(&live);
 	live_table_let_go(jvm_jni());
