@@ -13,7 +13,7 @@
 #include "agent/door/entry.h"
 #include "agent/door/native_program.h"
 #include "agent/door/text_command.h"
-#include "agent/zone/zone.h"
+#include "agent/hooks/child.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -117,9 +117,9 @@ EXPORTED asprof_error_t asprof_execute(const char *command, asprof_writer_t writ
 	struct options *o = command ? lent_options(&err) : NULL;
 	int rc = o ? 0 : -ENOMEM;
 
-	if (zone.parent && zone_in_child())
-		rc = error_set(&err, EPERM, "this process was forked from one that was profiled, and is left alone; start the "
-			       "first session in the child, or let it run a program");
+	if (child_is_here())
+		rc = error_set(&err, EPERM, "this process was forked from one that was profiled, and is left alone; "
+			       "start the first session in the child, or let it run a program");
 	else if (!command)
 		rc = error_set(&err, EINVAL, "no command; say start, stop, dump or status, as in "
 			       "start,event=cpu,file=out.html");

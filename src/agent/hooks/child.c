@@ -111,6 +111,11 @@ static void watch(void)
 	libc_at_fork_in_child(in_child);
 }
 
+bool child_is_here(void)
+{
+	return zone.parent && zone_in_child();
+}
+
 void child_watch(void)
 {
 	pthread_mutex_lock(&lock);

@@ -10,7 +10,10 @@
 #define JSTROBE_HOOKS_CHILD_H
 
 #include <signal.h>
+#include <stdbool.h>
 
+/* Whether this process is such a child. Any thread, no lock. */
+bool child_is_here(void);
 /* Prepare for children; once is enough, more is harmless. Any thread in normal code. */
 void child_watch(void);
 /*

@@ -54,10 +54,8 @@ uint64_t perf_count(const struct record_source *s, bool scaled)
 	uint64_t words[3] = {0, 0, 0};
 	long size = (scaled ? 3 : 1) * (long)sizeof(words[0]);
 
-	uint64_t id;
-
-	/* Not read(): that is a cancellation point. And not of a file that the program has there now. */
-	if (syscall(SYS_ioctl, s->fd, PERF_EVENT_IOC_ID, &id) || syscall(SYS_read, s->fd, words, size) != size)
+	/* Not read(): that is a cancellation point. */
+	if (syscall(SYS_read, s->fd, words, size) != size)
 		return s->last_count;
 	return scaled ? perf_scaled(words[0], words[1], words[2]) : words[0];
 }
