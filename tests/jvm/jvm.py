@@ -106,6 +106,16 @@ def find_jdk(version):
     return Jdk(lines[-1], version) if lines else None
 
 
+def fetched(otherwise, *paths):
+    """The files of other projects at PATHS are there, or the test is skipped with what OTHERWISE says was not tried."""
+    import pytest  # which the benches that use this module do without
+
+    if not all(map(os.path.exists, paths)):
+        run_script("fetch-peers.sh")
+    if not all(map(os.path.exists, paths)):
+        pytest.skip(otherwise)
+
+
 def compiler():
     """Folder of a JDK that has javac and jni.h."""
     home = run_script("find-jdk.sh")

@@ -19,10 +19,7 @@ def content(path):
 
 @pytest.fixture(scope="module")
 def loader(tmp_path_factory):
-    if not os.path.exists(ARCHIVE):
-        jvm.run_script("fetch-peers.sh")
-    if not os.path.exists(ARCHIVE):
-        pytest.skip("ap-loader cannot be fetched: our files were not tried in its places")
+    jvm.fetched("ap-loader cannot be fetched: our files were not tried in its places", ARCHIVE)
     made = str(tmp_path_factory.mktemp("loader") / "ap-loader.jar")
     with zipfile.ZipFile(ARCHIVE) as theirs, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as ours:
         assert OURS.keys() <= set(theirs.namelist())

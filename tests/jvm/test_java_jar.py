@@ -29,10 +29,7 @@ def clients(programs):
 @pytest.fixture(scope="module")
 def peer(record_testsuite_property):
     """async-profiler's own jar."""
-    if not os.path.exists(PEER):
-        jvm.run_script("fetch-peers.sh")
-    if not os.path.exists(PEER):
-        pytest.skip("async-profiler's jar cannot be fetched: its own classes were not tried with our library")
+    jvm.fetched("async-profiler's jar cannot be fetched: its own classes were not tried with our library", PEER)
     return PEER
 
 

@@ -16,10 +16,7 @@ RUNS = [f"bench.Burn.burn-Throughput-turns-{n}" for n in (10, 20)]
 
 @pytest.fixture(scope="module")
 def jmh(programs):
-    if not all(map(os.path.exists, JARS)):
-        jvm.run_script("fetch-peers.sh")
-    if not all(map(os.path.exists, JARS)):
-        pytest.skip("JMH cannot be fetched: its profiler async was not tried with our library")
+    jvm.fetched("JMH cannot be fetched: its profiler async was not tried with our library", *JARS)
     os.makedirs(CLASSES, exist_ok=True)
     subprocess.run([os.path.join(jvm.compiler(), "bin", "javac"), "--release", "8", "-Xlint:-options", "-nowarn", "-cp",
                     ":".join(JARS), "-d", CLASSES, SOURCE], check=True)

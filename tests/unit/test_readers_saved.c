@@ -120,6 +120,24 @@ static struct buffer collapsed_of(const struct profile *const *profiles, uint32_
 	return out;
 }
 
+/* ONE profile as JSON, and what is read of that; C to be freed. */
+static const struct profile *const *written_and_read(const struct profile *const *one,
+						     const struct format_options *options, struct buffer *json,
+						     struct conversion **c)
+{
+	const struct profile *const *read;
+	struct error err;
+	uint32_t count;
+
+	format_write(format_by_name("json"), one, 1, options, json, NULL);
+	*c = read_all(json, json->length, &err);
+	if (!*c)
+		fail_msg("%s", err.text);
+	read = convert_profiles(*c, &count);
+	assert_int_equal(count, 1);
+	return read;
+}
+
 /* What grows, and when the heap is full, is said of a profile's JSON as of itself; of a part of its stacks, not. */
 static void what_grows_comes_back(void **state)
 {
@@ -147,12 +165,7 @@ static void what_grows_comes_back(void **state)
 	for (i = 0; i < p.stack_count; i++)
 		growth[i] = (struct profile_growth){.halves = {1000 * i, 900 * i},
 						    .variance = {100.0 * i * i, 4.0 * i * i}};
-	format_write(format_by_name("json"), &one, 1, &options, &json, NULL);
-	c = read_all(&json, json.length, &err);
-	if (!c)
-		fail_msg("%s", err.text);
-	read = convert_profiles(c, &count);
-	assert_int_equal(count, 1);
+	read = written_and_read(&one, &options, &json, &c);
 	assert_true(read[0]->survivors && read[0]->growth_span == p.growth_span && read[0]->heap_most == 64 << 20);
 	format_write(format_by_name("json"), read, 1, &options, &again, NULL);
 	buffer_append(&direct, json.data, json.length);
@@ -190,16 +203,9 @@ static void a_profile_comes_back(void **state)
 	struct buffer json = BUFFER_INIT, direct, again;
 	const struct profile *const *read;
 	struct conversion *c;
-	struct error err;
-	uint32_t count;
 
 	(void)state;
-	format_write(format_by_name("json"), &one, 1, &options, &json, NULL);
-	c = read_all(&json, json.length, &err);
-	if (!c)
-		fail_msg("%s", err.text);
-	read = convert_profiles(c, &count);
-	assert_int_equal(count, 1);
+	read = written_and_read(&one, &options, &json, &c);
 	assert_string_equal(read[0]->event, p.event);
 	assert_string_equal(read[0]->main_class, p.main_class);
 	assert_true(read[0]->stored == p.stored && read[0]->duration == p.duration);
