@@ -3,9 +3,7 @@
  */
 #include "jstrobe.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <jni.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -14,6 +12,7 @@
 #include "agent/door/native_program.h"
 #include "agent/door/text_command.h"
 #include "agent/hooks/child.h"
+#include "agent/jvm/jvm.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -28,23 +27,6 @@ static const char *keep(const struct error *err)
 
 	memcpy(text, err->text, sizeof(err->text));
 	return text;
-}
-
-/* The process's JVM; NULL: it has none yet. */
-static JavaVM *created_jvm(void)
-{
-	void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-	jint (*get)(JavaVM **, jsize, jsize *);
-	JavaVM *vm = NULL;
-	jsize count = 0;
-
-	if (!library)
-		return NULL;
-	get = (jint (*)(JavaVM **, jsize, jsize *))dlsym(library, "JNI_GetCreatedJavaVMs");
-	if (!get || get(&vm, 1, &count) != JNI_OK || count < 1)
-		vm = NULL;
-	dlclose(library);
-	return vm;
 }
 
 /* The JVM asks which thread this is, and takes a JavaThread for granted. */
@@ -66,21 +48,12 @@ static int begin_in(JavaVM *vm, struct error *err)
 
 static int begin(struct error *err)
 {
-	JavaVM *vm = created_jvm();
+	JavaVM *vm = jvm_created();
 
 	if (vm)
 		return begin_in(vm, err);
 	native_program_watch();
 	return 0;
-}
-
-/* What only the load of an agent can have. */
-static int check(const struct options *o, struct error *err)
-{
-	const char *name = o->connect[0] ? "connect" : o->disable_all ? "disableall" :
-			   o->disable_sampling ? "disable_async_sampling" : NULL;
-
-	return name ? error_set(err, EINVAL, "%s: only possible where a JVM loads the library as its agent", name) : 0;
 }
 
 static int execute(const char *text, struct options *o, struct buffer *answer, struct error *err)
@@ -89,7 +62,7 @@ static int execute(const char *text, struct options *o, struct buffer *answer, s
 	int rc = options_parse_agent(o, text, ',', err);
 
 	if (rc == 0)
-		rc = check(o, err);
+		rc = text_command_is_of_load(o, err);
 	if (rc == 0)
 		rc = begin(err);
 	if (rc == 0) {

@@ -61,13 +61,8 @@ static const char *read_command(const char *text, bool with_file, struct options
 	struct options *to;
 	int rc;
 
-	if (options_parse_agent(o, text, ',', err))
+	if (options_parse_agent(o, text, ',', err) || text_command_is_of_load(o, err))
 		return JAVA_ARGUMENT;
-	if (o->connect[0] || o->disable_all || o->disable_sampling) {
-		error_set(err, EINVAL, "%s: only possible where the JVM loads the library as its agent",
-			  o->connect[0] ? "connect" : o->disable_all ? "disableall" : "disable_async_sampling");
-		return JAVA_ARGUMENT;
-	}
 	if (!o->file[0])
 		return NULL;
 	if (!with_file) {

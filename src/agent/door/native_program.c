@@ -95,6 +95,14 @@ static void note_file(void)
 		snprintf(program.file, sizeof(program.file), "%s", pending_name());
 }
 
+/* What B has, to be freed; NULL: out of memory. */
+static char *text_of(struct buffer *b)
+{
+	if (b->failed)
+		buffer_free(b);
+	return b->data;
+}
+
 /* The command with its start turned into a resume that goes on in the same file, whatever its pattern says now. */
 static char *resuming(void)
 {
@@ -110,7 +118,7 @@ static char *resuming(void)
 	}
 	if (program.file[0])
 		buffer_printf(&text, ",file=%s", program.file);
-	return text.failed ? NULL : text.data;
+	return text_of(&text);
 }
 
 static void resume(void)
@@ -327,17 +335,20 @@ static int look_at_image(struct dl_phdr_info *image, size_t size, void *arg)
  * All children of a shell or of a build would write to one file, each over the others' results: only the process that
  * came first has a session, and what it becomes, unless the name of the file has the process's number.
  */
-static bool is_child_of_profiled(const char *command)
+static bool is_child_of_profiled(void)
 {
 	const char *first = getenv(FIRST_PROCESS);
+
+	return first && atoi(first) != (int)getpid();
+}
+
+static void say_first(const char *command)
+{
 	char own[16];
 
 	snprintf(own, sizeof(own), "%d", (int)getpid());
-	if (first)
-		return strcmp(first, own) != 0;
 	if (!strstr(command, "%p"))
 		setenv(FIRST_PROCESS, own, 1);
-	return false;
 }
 
 /* LD_PRELOAD has it: this is the process's begin. */
@@ -367,14 +378,15 @@ static char *with_whole_paths(const char *text)
 		return strdup(text);
 	for (; *text; text += n + (text[n] == ',')) {
 		n = strcspn(text, ",");
-		if (is_relative(text, n, "file="))
-			buffer_printf(&b, "file=%s/%.*s,", here, (int)n - 5, text + 5);
-		else if (is_relative(text, n, "log="))
-			buffer_printf(&b, "log=%s/%.*s,", here, (int)n - 4, text + 4);
-		else
+		if (is_relative(text, n, "file=") || is_relative(text, n, "log=")) {
+			size_t key = strcspn(text, "=") + 1;
+
+			buffer_printf(&b, "%.*s%s/%.*s,", (int)key, text, here, (int)(n - key), text + key);
+		} else {
 			buffer_printf(&b, "%.*s,", (int)n, text);
+		}
 	}
-	return b.failed ? NULL : b.data;
+	return text_of(&b);
 }
 
 static bool find_library(void)
@@ -399,21 +411,15 @@ static void start(void)
 	program.began = rc == 0;
 }
 
-static void *run_start(void *unused)
+/* Our thread: it starts the session, unless that is done otherwise, and is there for the end. */
+static void *run(void *unused)
 {
 	records_own(os_gettid(), true);
-	start();
+	if (atomic_load(&program.starts))
+		start();
 	atomic_store(&program.starts, false);
 	if (program.began)
 		wait_for_end();
-	records_own(os_gettid(), false);
-	return NULL;
-}
-
-static void *run_end(void *unused)
-{
-	records_own(os_gettid(), true);
-	wait_for_end();
 	records_own(os_gettid(), false);
 	return NULL;
 }
@@ -424,7 +430,7 @@ static void begins(void)
 
 	atexit(end_by_exit);
 	atomic_store(&program.starts, true);
-	if (thread_start("jstrobe start", run_start, NULL, &err)) {
+	if (thread_start("jstrobe end", run, NULL, &err)) {
 		atomic_store(&program.starts, false);
 		log_error("%s; the program runs unprofiled", err.text);
 	}
@@ -460,7 +466,7 @@ void native_program_watch(void)
 		entry_without_jvm();
 		program.began = true;
 		watch_end(false);
-		thread_start("jstrobe end", run_end, NULL, &ignored);
+		thread_start("jstrobe end", run, NULL, &ignored);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -484,7 +490,7 @@ __attribute__((constructor)) static void begin(void)
 	int seen = 0;
 
 	text = text ? text : secure_getenv("ASPROF_COMMAND");
-	if (program.process || !text || !*text || is_child_of_profiled(text))
+	if (program.process || !text || !*text || is_child_of_profiled())
 		return;
 	dl_iterate_phdr(look_at_image, &seen);
 	/* with a JVM there are other doors, and this may be the load of an agent; a program may be linked with one */
@@ -493,6 +499,7 @@ __attribute__((constructor)) static void begin(void)
 	program.command = with_whole_paths(text);
 	if (!program.command)
 		return;
+	say_first(text);
 	os_barrier_open(); /* costs nothing as long as there is one thread */
 	entry_without_jvm();
 	watch_end(!(seen & SEEN_LAUNCHER));

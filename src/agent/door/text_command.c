@@ -137,6 +137,16 @@ static int carry_out(const struct text_command *c, struct buffer *answer, struct
 	return rc;
 }
 
+int text_command_is_of_load(const struct options *o, struct error *err)
+{
+	const char *name = o->connect[0] ? "connect" : o->disable_all ? "disableall" :
+			   o->disable_sampling ? "disable_async_sampling" : NULL;
+
+	if (!name)
+		return 0;
+	return error_set(err, EINVAL, "%s: only possible where the JVM loads the library as its agent", name);
+}
+
 int text_command_is_empty(const struct options *o, struct error *err)
 {
 	if (o->action != ACTION_NONE || o->file[0] || o->format[0])

@@ -1,6 +1,6 @@
 /*
  * text_command.h - a command that comes as one text, with no `jstrobe` that waits for it: the option string of a load,
- * and what Java code asks for.
+ * what Java code and native programs ask for.
  */
 #ifndef JSTROBE_DOOR_TEXT_COMMAND_H
 #define JSTROBE_DOOR_TEXT_COMMAND_H
@@ -20,6 +20,8 @@ struct text_command {
 
 /* Say aloud what of O was left out, although the session runs: it may be another one than was meant. */
 void text_command_say_left_out(const struct options *o);
+/* -EINVAL: O has an option that only the load of an agent can have. */
+int text_command_is_of_load(const struct options *o, struct error *err);
 /* -EINVAL: O says nothing to do. */
 int text_command_is_empty(const struct options *o, struct error *err);
 /*

@@ -298,6 +298,9 @@ __attribute__((optimize("optimize-sibling-calls"))) static void *find_symbol(voi
 
 /* ---- in the images ---- */
 
+/* What theirs would have been of those that ours make from others: never called. */
+static void *unused[4];
+
 static const struct hooked_call calls[] = {
 	{"_exit", (void *)exit_now, (void **)&theirs.exit_now},
 	{"_Exit", (void *)exit_now_c, (void **)&theirs.exit_now_c},
@@ -313,19 +316,13 @@ static const struct hooked_call calls[] = {
 	{"fexecve", (void *)run_open, (void **)&theirs.fexecve},
 	{"dlsym", (void *)find_symbol, (void **)&theirs.dlsym},
 	{MAKES_JVM, (void *)create, (void **)&theirs.create},
-};
-
-/* Ours call those above: what theirs would have been is never called. */
-static void *of_lists[4];
-static const struct hooked_call calls_of_lists[] = {
-	{"execv", (void *)run_here, &of_lists[0]},
-	{"execl", (void *)run_list, &of_lists[1]},
-	{"execlp", (void *)run_list_found, &of_lists[2]},
-	{"execle", (void *)run_list_with, &of_lists[3]},
+	{"execv", (void *)run_here, &unused[0]},
+	{"execl", (void *)run_list, &unused[1]},
+	{"execlp", (void *)run_list_found, &unused[2]},
+	{"execle", (void *)run_list_with, &unused[3]},
 };
 
 static struct hooked_calls hooks = {.calls = calls, .count = ARRAY_LEN(calls)};
-static struct hooked_calls hooks_of_lists = {.calls = calls_of_lists, .count = ARRAY_LEN(calls_of_lists)};
 
 /* Where the program has been linked to have its constructors run, and then main(). */
 static bool watch_main(void)
@@ -346,12 +343,10 @@ bool process_calls_install(const struct process_events *told, bool main)
 	events = told;
 	process = getpid();
 	hooked_calls_install(&hooks);
-	hooked_calls_install(&hooks_of_lists);
 	return main && watch_main();
 }
 
 void process_calls_refresh(void)
 {
 	hooked_calls_refresh(&hooks);
-	hooked_calls_refresh(&hooks_of_lists);
 }

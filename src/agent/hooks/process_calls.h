@@ -3,8 +3,8 @@
  * program that was started with this library preloaded, for as long as it lives.
  *
  * exit() tells who registers for it; _exit() and the like tell no one, and what exec leaves behind of a session are
- * signals that end the next program. Children are none of our business: each hook
- * passes on in a process that is not the one that was preloaded into, also in a child of vfork(), which has its memory.
+ * signals that end the next program. Children are none of our business: each hook passes on in a process that is not
+ * the one that was preloaded into, also in a child of vfork(), which has its memory.
  */
 #ifndef JSTROBE_HOOKS_PROCESS_CALLS_H
 #define JSTROBE_HOOKS_PROCESS_CALLS_H

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <jvmti.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "common/hotspot/flags.h"
+#include "common/hotspot/layout.h"
 #include "common/hotspot/stubs.h"
 
 static JavaVM *vm;
@@ -21,7 +21,6 @@ static jvmtiEnv *ti;
 static atomic_bool live;      /* VMInit has been: all of JVMTI and JNI may be used */
 static const struct jvm_events *events;
 static char main_class[1024], version[128];
-static bool no_jvm_yet; /* main_class is the program's name */
 
 /* ---- what later rooms are told ---- */
 
@@ -87,8 +86,7 @@ void jvm_each_property(void (*fn)(const char *key, const char *value, void *arg)
 
 static void read_facts(void)
 {
-	if (main_class[0] == '\0' || no_jvm_yet) {
-		no_jvm_yet = false;
+	if (main_class[0] == '\0') {
 		read_property("sun.java.command", main_class, sizeof(main_class));
 		main_class[strcspn(main_class, " ")] = '\0';
 	}
@@ -137,8 +135,16 @@ int jvm_watch_exhaustion(bool on, struct error *err)
 void jvm_may_come(const struct jvm_events *told)
 {
 	events = told;
-	no_jvm_yet = true;
-	snprintf(main_class, sizeof(main_class), "%s", program_invocation_short_name);
+}
+
+JavaVM *jvm_created(void)
+{
+	jint (*get)(JavaVM **, jsize, jsize *) = (jint (*)(JavaVM **, jsize, jsize *))
+		layout_symbol("JNI_GetCreatedJavaVMs");
+	JavaVM *made = NULL;
+	jsize count = 0;
+
+	return get && get(&made, 1, &count) == JNI_OK && count ? made : NULL;
 }
 
 bool jvm_is_known(void)
@@ -280,7 +286,7 @@ void jvm_session_end(void)
 
 const char *jvm_main_class(void)
 {
-	return main_class;
+	return ti ? main_class : program_invocation_short_name;
 }
 
 const char *jvm_version(void)

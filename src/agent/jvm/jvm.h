@@ -33,6 +33,8 @@ int jvm_init(JavaVM *vm, bool at_load, const struct jvm_events *events, struct e
  * rooms tell each other goes to TOLD (kept).
  */
 void jvm_may_come(const struct jvm_events *told);
+/* The JVM that was made in this process, whether we know it or not; NULL: none was. Any thread in normal code. */
+JavaVM *jvm_created(void);
 /* jvm_init has been. Any thread, no lock. */
 bool jvm_is_known(void);
 /* VMInit has come: from here on all of JVMTI and JNI may be used. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "agent/zone/load.h"
+#include "agent/zone/trap.h"
 #include "context.h"
 
 struct fault_entry {
@@ -41,19 +42,14 @@ static uintptr_t code_unwind_of(uintptr_t pc)
 
 /*
  * Without a handler behind us. A fault happens again, without us. One that was sent, as by kill(2), does not: it is
- * sent once more, to this thread.
+ * sent once more.
  */
 static void by_default(const struct sigaction *old, int signo, const siginfo_t *info)
 {
-	bool sent = info->si_code <= 0;
-	int saved = errno;
-
-	if (sent && old->sa_handler == SIG_IGN)
-		return;
-	sigaction(signo, old, NULL);
-	if (sent)
-		syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), (long)signo);
-	errno = saved;
+	if (info->si_code > 0)
+		sigaction(signo, old, NULL);
+	else if (old->sa_handler == SIG_DFL)
+		trap_by_default(signo, old);
 }
 
 /* Hand SIGNO to the action that was there before us. */

@@ -22,8 +22,7 @@ static bool has_no_cause(const siginfo_t *info)
 #endif
 }
 
-/* The process ends by it, as it would have without us: the thread does not meet it again by itself. */
-static void by_default(int signo, const struct sigaction *former)
+void trap_by_default(int signo, const struct sigaction *former)
 {
 	int saved = errno;
 
@@ -43,7 +42,7 @@ void trap_handler(int signo, siginfo_t *info, void *context)
 	if (former->sa_flags & SA_SIGINFO)
 		former->sa_sigaction(signo, info, context);
 	else if (former->sa_handler == SIG_DFL)
-		by_default(signo, former);
+		trap_by_default(signo, former);
 	else if (former->sa_handler != SIG_IGN)
 		former->sa_handler(signo);
 }

@@ -29,4 +29,10 @@ extern _Atomic uint64_t trap_unnamed;
  */
 void trap_handler(int signo, siginfo_t *info, void *context);
 
+/*
+ * No handler stands behind ours: SIGNO gets its FORMER action, and this thread gets SIGNO once more. In a handler of
+ * SIGNO, which is blocked there: it comes when that returns.
+ */
+void trap_by_default(int signo, const struct sigaction *former);
+
 #endif

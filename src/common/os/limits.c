@@ -3,9 +3,7 @@
  */
 #include <dirent.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "common/base/proc_self.h"
 #include "common/os/os.h"
@@ -73,21 +71,4 @@ uint64_t os_perf_memory(void)
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
 		limit.rlim_cur = 0;
 	return (uint64_t)kb * 1024 * os_cpus_online() + MIN((uint64_t)limit.rlim_cur, (uint64_t)1 << 30);
-}
-
-void os_file_note(int fd, struct os_file *file)
-{
-	struct stat st;
-
-	memset(&st, 0, sizeof(st));
-	fstat(fd, &st);
-	file->device = st.st_dev;
-	file->number = st.st_ino;
-}
-
-bool os_file_is(int fd, const struct os_file *file)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_dev == file->device && st.st_ino == file->number;
 }

@@ -106,16 +106,6 @@ void os_unreserve(void *start, size_t bytes);
 int os_make_writable(void *start, size_t bytes);
 
 /* Soft limit of descriptors, and how many are open now; as many as that where not even /proc can be opened. */
-/*
- * Which file FD is, and whether it still is: a program may close all descriptors that it finds, ours as well, and then
- * has files of its own under their numbers.
- */
-struct os_file {
-	dev_t device;
-	ino_t number;
-};
-void os_file_note(int fd, struct os_file *file);
-bool os_file_is(int fd, const struct os_file *file);
 unsigned os_descriptor_limit(void);
 unsigned os_descriptors_open(void);
 /*

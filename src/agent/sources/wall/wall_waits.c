@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/sources/wall/wall.h"
+#include "common/base/file_identity.h"
 #include "common/os/os.h"
 
 #define KEPT 16 /* files, each by its thread's number */
@@ -16,13 +17,13 @@
 static struct {
 	pid_t tid; /* 0 = none is open */
 	int fd;
-	struct os_file file;
+	struct file_identity file;
 } kept[KEPT];
 static uint32_t room; /* so many files may be open; 0: each is closed at once */
 
 static void forget(uint32_t i)
 {
-	if (kept[i].tid && os_file_is(kept[i].fd, &kept[i].file))
+	if (kept[i].tid && file_identity_same(file_identity_of(kept[i].fd), kept[i].file))
 		close(kept[i].fd);
 	kept[i].tid = 0;
 }
@@ -63,7 +64,7 @@ bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 
 	if (!room)
 		return os_thread_waits(tid, sp, pc);
-	waits = kept[i].tid == tid && os_file_is(kept[i].fd, &kept[i].file) ?
+	waits = kept[i].tid == tid && file_identity_same(file_identity_of(kept[i].fd), kept[i].file) ?
 		os_thread_waits_at(kept[i].fd, sp, pc) : OS_GONE;
 	/* Another thread may have its number by now. */
 	if (waits == OS_GONE) {
@@ -75,7 +76,7 @@ bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 			return false;
 		}
 		kept[i].tid = tid;
-		os_file_note(kept[i].fd, &kept[i].file);
+		kept[i].file = file_identity_of(kept[i].fd);
 		waits = os_thread_waits_at(kept[i].fd, sp, pc);
 	}
 	return waits == OS_WAITS;

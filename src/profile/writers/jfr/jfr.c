@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/base/file_identity.h"
 #include "profile/writers/jfr/jfr_chunk.h"
 #include "profile/writers/jfr/jfr_emit.h"
 #include "profile/writers/jfr/jfr_pools.h"
@@ -19,8 +20,7 @@ struct jfr {
 	struct buffer events;       /* not flushed yet */
 	struct jfr_weights cpu, wall; /* of samples since the last flush whose own event has no place for them */
 	bool linked;                /* its file has a name, as far as we know */
-	dev_t device;               /* which file it is: a program may close all descriptors that it finds */
-	ino_t number;
+	struct file_identity file;
 	struct error dead;          /* code 0: alive */
 };
 
@@ -51,8 +51,7 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 	j->options.tick = o->tick ? o->tick : JFR_TICK;
 	if (fstat(fd, &st) == 0) {
 		j->linked = st.st_nlink > 0;
-		j->device = st.st_dev;
-		j->number = st.st_ino;
+		j->file = file_identity_in(&st);
 	}
 	j->began = o->began ? o->began : now;
 	buffer_init(&j->events, -1);
@@ -264,16 +263,9 @@ static int die(struct jfr *j, struct error *err)
 	return -err->code;
 }
 
-static bool is_file(const struct jfr *j, const struct stat *st)
-{
-	return st->st_dev == j->device && st->st_ino == j->number;
-}
-
 bool jfr_has_file(const struct jfr *j)
 {
-	struct stat st;
-
-	return fstat(j->fd, &st) == 0 && is_file(j, &st);
+	return file_identity_same(file_identity_of(j->fd), j->file);
 }
 
 /* Others may have done something to the file. */
@@ -289,7 +281,7 @@ static int check_file(struct jfr *j, struct error *err)
 	}
 	if (fstat(j->fd, &st))
 		return error_set(err, errno, "the recording's file: %s", error_text(errno)), die(j, err);
-	if (!is_file(j, &st))
+	if (!file_identity_same(file_identity_in(&st), j->file))
 		return error_set(err, EBADF, "the program has closed the recording's file; nothing more is written"),
 		       die(j, err);
 	j->linked |= st.st_nlink > 0;
