@@ -126,7 +126,7 @@ KNOBS_LIB := $(O)/tests/knobs/lib/libjstrobe.so
 KNOBS_CMD := $(O)/tests/knobs/bin/jstrobe
 
 # ---- build -------------------------------------------------------------------
-all: $(LIB) $(CONTEXT_JAR) $(API_JAR) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof $(O)/bin/profiler.sh) ## build the command and the agent library (default)
+all: $(LIB) $(CONTEXT_JAR) $(API_JAR) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof $(O)/bin/profiler.sh $(O)/bin/jfrconv) ## build the command and the agent library (default)
 	@$(if $(missing),echo 'note: rooms without code: $(missing)',:)
 ifneq ($(filter all $(LIB) $(CMD),$(or $(MAKECMDGOALS),all)),)
 $(if $(JDK),,$(error no JDK with headers found: set JAVA_HOME, put javac on PATH, or run `make deps`))
@@ -155,7 +155,7 @@ $(CMD) $(KNOBS_CMD): Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(or $(STATIC),-pie) $(LDFLAGS) -o $@.new $(filter %.o,$^) && mv -f $@.new $@
 
-$(O)/bin/asprof $(O)/bin/profiler.sh: | $(O)/bin/
+$(O)/bin/asprof $(O)/bin/profiler.sh $(O)/bin/jfrconv: | $(O)/bin/
 	$(Q)ln -sfn jstrobe $@
 
 $(ZONE_ROOMS:%=$(O)/obj/src/%/%.c.o): private COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
@@ -329,6 +329,7 @@ install: all ## install to PREFIX (/usr/local), under DESTDIR
 	install -m 755 $(CMD) $(bindir)/.jstrobe.new && mv -f $(bindir)/.jstrobe.new $(bindir)/jstrobe
 	ln -sfn jstrobe $(bindir)/asprof
 	ln -sfn jstrobe $(bindir)/profiler.sh
+	ln -sfn jstrobe $(bindir)/jfrconv
 	$(foreach t,$(TEXTS),install -d $(dir $(call text_file,$t)) && \
 	  $(CMD) help $(subst =, ,$(lastword $(subst :, ,$t))) > $(call text_file,$t) && ) :
 # Built anew and with names that do not tell where: the same sources give the same bytes.
@@ -338,7 +339,7 @@ release: ## tar.gz, debug information and Debian package of this version, in O/r
 	  scripts/release.sh $(O) $(VERSION) $(ARCH)
 uninstall: ## remove what install put there
 	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so $(libdir)/jstrobe-context.jar $(libdir)/jstrobe.jar $(incdir)/jstrobe.h
-	for l in asprof profiler.sh; do [ "$$(readlink $(bindir)/$$l)" != jstrobe ] || rm -f $(bindir)/$$l; done
+	for l in asprof profiler.sh jfrconv; do [ "$$(readlink $(bindir)/$$l)" != jstrobe ] || rm -f $(bindir)/$$l; done
 	rm -f $(foreach t,$(TEXTS),$(call text_file,$t))
 clean: ## remove the build folder
 	rm -rf $(O)

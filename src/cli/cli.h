@@ -30,6 +30,7 @@ struct cli {
 	const char *command; /* "record" */
 	char **words;        /* what is neither option nor command */
 	int word_count;
+	bool as_jfrconv;     /* called by the name of async-profiler's converter */
 	char **program;      /* what follows --, ended by NULL; NULL if there is no -- */
 };
 

@@ -2,7 +2,8 @@
  * jstrobe, the command: reads the command line and calls the subcommand's file.
  *
  * Without a subcommand it is called as async-profiler's launcher is: options
- * and a pid, or an action and a pid; then "record" is meant.
+ * and a pid, or an action and a pid; then "record" is meant. By the name
+ * jfrconv it is async-profiler's converter: "convert" is meant.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -61,6 +62,8 @@ static int choose(struct cli *cli)
 {
 	int which;
 
+	if (cli->as_jfrconv)
+		return find_command("convert");
 	if (cli->word_count == 0)
 		return find_command("record");
 	which = find_command(cli->words[0]);
@@ -101,7 +104,7 @@ static int run(struct cli *cli)
 
 	if (cli->options.want_version && cli->word_count == 0)
 		return cli_version(cli);
-	for (i = 0; cli->word_count && i < ARRAY_LEN(later); i++)
+	for (i = 0; cli->word_count && !cli->as_jfrconv && i < ARRAY_LEN(later); i++)
 		if (strcmp(cli->words[0], later[i]) == 0) {
 			console_error("not available yet: %s", later[i]);
 			return CLI_USAGE;
@@ -144,6 +147,24 @@ static void say_notes(const char *notes)
 	}
 }
 
+/* Whether the command was called as async-profiler's converter. */
+static bool is_jfrconv(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return strcmp(slash ? slash + 1 : name, "jfrconv") == 0;
+}
+
+/* What `help` says to these words; of the converter there is only one help. */
+static int help(struct cli *cli, int argc, char **argv)
+{
+	static char *convert[] = {(char *)"convert", NULL};
+
+	cli->words = cli->as_jfrconv ? convert : argv + MIN(argc, 2);
+	cli->word_count = cli->as_jfrconv ? 1 : argc - MIN(argc, 2);
+	return finish(cli_help(cli));
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = {0};
@@ -152,18 +173,16 @@ int main(int argc, char **argv)
 
 	options_init(&cli.options);
 	console_init(false, false);
+	cli.as_jfrconv = argc > 0 && is_jfrconv(argv[0]);
 	if (argc < 2) {
-		cli_help(&cli);
+		help(&cli, argc, argv);
 		return CLI_USAGE;
 	}
 	/* before the options: help words are no JVM's business */
 	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
-	    strcmp(argv[1], "-h") == 0) {
-		cli.words = argv + 2;
-		cli.word_count = argc - 2;
-		return finish(cli_help(&cli));
-	}
-	cli.options.converting = strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "diff") == 0;
+	    strcmp(argv[1], "-h") == 0)
+		return help(&cli, argc, argv);
+	cli.options.converting = cli.as_jfrconv || strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "diff") == 0;
 	if (options_parse_command(&cli.options, argc - 1, argv + 1, &cli.word_count, &program,
 				  &err))
 		return usage(err.text);

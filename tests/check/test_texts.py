@@ -101,7 +101,8 @@ def test_install_and_uninstall(tmp_path):
     make("install")
     found = {os.path.relpath(os.path.join(folder, f), tmp_path)
              for folder, _, files in os.walk(tmp_path) for f in files}
-    assert found == {"bin/jstrobe", "bin/asprof", "bin/profiler.sh", "lib/libjstrobe.so", "lib/jstrobe-context.jar",
+    assert found == {"bin/jstrobe", "bin/asprof", "bin/profiler.sh", "bin/jfrconv", "lib/libjstrobe.so",
+                     "lib/jstrobe-context.jar",
                      "lib/jstrobe.jar", "include/jstrobe.h",
                      "share/bash-completion/completions/jstrobe", "share/bash-completion/completions/asprof",
                      "share/zsh/site-functions/_jstrobe", "share/fish/vendor_completions.d/jstrobe.fish",

@@ -138,6 +138,34 @@ def test_the_page_has_all_families(of_25):
     assert events[0] == "cputime" and len(events) > 1 and len(set(events)) == len(events)
 
 
+def as_jfrconv(folder, *args):
+    """The command called by the name of async-profiler's converter, in that folder."""
+    return subprocess.run([os.path.join(jvm.OUT, "bin", "jfrconv"), *args], capture_output=True, text=True, cwd=folder,
+                          timeout=60)
+
+
+def test_called_as_jfrconv(of_17, of_25, tmp_path):
+    name, other = (os.path.splitext(os.path.basename(path))[0] for path in (of_17, of_25))
+    into = tmp_path / "into"
+    into.mkdir()
+    for args, made in (((of_17,), f"{name}.html"), (("-o", "tree", of_17), f"{name}.html"),
+                       (("-o", "collapsed", "--cpu", "-t", of_17), f"{name}.collapsed"),
+                       (("--cpu", "--lines", of_17, "out.collapsed"), "out.collapsed")):
+        done = as_jfrconv(tmp_path, *args)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / made).stat().st_size and ("-o" not in args or "tree" not in args or
+                                                     '"asTree":true' in (tmp_path / made).read_text()), made
+        said = jstrobe("convert", *args[:-1], "-f", str(tmp_path / "same"), of_17) if made.endswith(f"{name}.collapsed") else None
+        assert not said or (tmp_path / "same").read_text() == (tmp_path / made).read_text()
+        (tmp_path / made).unlink()
+    done = as_jfrconv(tmp_path, "-o", "collapsed", "--cpu", of_17, of_25, "into")
+    assert done.returncode == 0 and sorted(os.listdir(into)) == sorted([f"{name}.collapsed", f"{other}.collapsed"]), done.stderr
+    done = as_jfrconv(tmp_path, of_17, of_25, "into.html")
+    assert done.returncode == 2 and "folder" in done.stderr and not (tmp_path / "into.html").exists()
+    assert as_jfrconv(tmp_path, "--help").stdout.startswith(jstrobe("help", "convert").stdout[:40])
+    assert as_jfrconv(tmp_path).returncode == 2
+
+
 def test_a_part_of_the_time(of_25):
     whole = converted(of_25, "--cpu-time").samples["stored"]
     first = converted(of_25, "--cpu-time", "--to", "-1s").samples["stored"]

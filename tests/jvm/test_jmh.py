@@ -41,8 +41,8 @@ def content(folder, run_name, name):
 @pytest.mark.parametrize("event", ["cpu", "ctimer", "wall"])
 def test_every_output(jdk, jmh, tmp_path, event):
     """A folder for each benchmark and its parameter; each file of it has the benchmark inside."""
-    found = run(jdk, jmh, str(tmp_path), jvm.LIBRARY, f"event={event};output=flamegraph,jfr,collapsed,text")
-    names = {f"flame-{event}-forward.html", f"flame-{event}-reverse.html", f"jfr-{event}.jfr",
+    found = run(jdk, jmh, str(tmp_path), jvm.LIBRARY, f"event={event};output=flamegraph,tree,jfr,collapsed,text")
+    names = {f"tree-{event}.html", f"flame-{event}-forward.html", f"flame-{event}-reverse.html", f"jfr-{event}.jfr",
              f"collapsed-{event}.csv", f"summary-{event}.txt"}
     assert found == dict.fromkeys(RUNS, names)
     for run_name in RUNS:

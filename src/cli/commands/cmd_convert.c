@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/reading.h"
@@ -113,6 +114,9 @@ static int check_words(struct cli *cli, struct error *err)
 
 	if (cli->word_count == 0)
 		return error_set(err, EINVAL, "convert: which file? jstrobe convert recording.jfr flame.html");
+	if (cli->word_count > 2 && !o->file[0] && !cli->program)
+		return error_set(err, EINVAL, "convert: several files become as many: the last word must be a "
+				 "folder that exists, as in jstrobe convert a.jfr b.jfr pages/");
 	if (cli->word_count > 2 || (cli->word_count == 2 && o->file[0]) || cli->program)
 		return error_set(err, EINVAL, "convert: one file becomes one; give IN and OUT, or IN and -f OUT");
 	if (cli->word_count == 2 && strlen(cli->words[1]) >= sizeof(o->file))
@@ -122,11 +126,75 @@ static int check_words(struct cli *cli, struct error *err)
 	return reading_check_places("convert", cli->words[0], o, err);
 }
 
+static bool is_folder(const char *name)
+{
+	struct stat st;
+
+	return stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The suffix of a file in FORMAT. */
+static const char *suffix_of(const char *format, char out[16])
+{
+	const struct format *f = format_by_name(format);
+
+	if (f && f->write == format_by_name("html")->write)
+		return "html";
+	snprintf(out, 16, "%.*s", f ? (int)strcspn(f->extensions, " ") : 0, f ? f->extensions : "");
+	return out[0] ? out : format;
+}
+
+/* The file in FOLDER that IN becomes: its own name with the suffix of the format. */
+static int name_result(const char *in, const char *folder, struct options *o, struct error *err)
+{
+	const char *slash = strrchr(in, '/'), *name = slash ? slash + 1 : in, *dot = strrchr(name, '.');
+	char suffix[16];
+	int stem = (int)(dot ? (size_t)(dot - name) : strlen(name)), n;
+
+	if (!o->format[0])
+		strcpy(o->format, "html");
+	n = snprintf(o->file, sizeof(o->file), "%s/%.*s.%s", folder, stem, name, suffix_of(o->format, suffix));
+	if (n >= (int)sizeof(o->file))
+		return error_set(err, ENAMETOOLONG, "convert: the name of the result is too long");
+	return 0;
+}
+
+/* Each of the words but for FOLDER as a file there. */
+static int convert_into(struct cli *cli, const char *folder, struct error *err)
+{
+	struct options *o = &cli->options;
+	int i, rc = 0;
+
+	for (i = 0; rc == 0 && i < cli->word_count; i++) {
+		if (cli->words[i] == folder)
+			continue;
+		rc = name_result(cli->words[i], folder, o, err);
+		if (rc == 0)
+			rc = reading_check_places("convert", cli->words[i], o, err);
+		if (rc == 0)
+			rc = convert(cli->words[i], o, err);
+	}
+	return rc;
+}
+
+/* The folder that results go to; NULL: they go to a file, or to the terminal. */
+static const char *folder_of(const struct cli *cli)
+{
+	const char *last = cli->word_count ? cli->words[cli->word_count - 1] : NULL;
+
+	if (cli->options.file[0] || cli->program || !last)
+		return NULL;
+	if (cli->as_jfrconv && cli->word_count == 1)
+		return ".";
+	return cli->word_count > 1 && is_folder(last) ? last : NULL;
+}
+
 int cli_convert(struct cli *cli)
 {
 	struct options *o = &cli->options;
+	const char *folder = folder_of(cli);
 	struct error err;
-	int rc = check_words(cli, &err);
+	int rc = folder ? 0 : check_words(cli, &err);
 
 	if (rc == 0)
 		rc = check_patterns("--include", o->include, &err);
@@ -137,7 +205,7 @@ int cli_convert(struct cli *cli)
 		return CLI_USAGE;
 	}
 	reading_guard();
-	rc = convert(cli->words[0], o, &err);
+	rc = folder ? convert_into(cli, folder, &err) : convert(cli->words[0], o, &err);
 	if (rc)
 		console_error("%s", err.text);
 	return rc == 0 ? CLI_DONE : rc == -EINVAL ? CLI_USAGE : CLI_FAILED;

@@ -57,8 +57,9 @@ static void write_all(const struct format *f, const struct profile *const *profi
 	bool json = f->write == format_json;
 	uint32_t i;
 
+	own.tree = strcmp(f->name, "tree") == 0;
 	if (count > 1 && f->write == format_page) {
-		format_pages(profiles, count, options, out);
+		format_pages(profiles, count, &own, out);
 		return;
 	}
 	own.event = count > 1;

@@ -311,6 +311,8 @@ static void put_view(struct json_writer *w, const struct profile *p, const struc
 	json_put_bool(w, "dots", options->dot || c);
 	json_put_bool(w, "reverse", options->reverse);
 	json_put_bool(w, "inverted", options->inverted);
+	if (options->tree)
+		json_put_bool(w, "asTree", true);
 	json_put_bool(w, "kindsUnknown", p->kinds_unknown);
 }
 
