@@ -162,6 +162,9 @@ def test_called_as_jfrconv(of_17, of_25, tmp_path):
     assert done.returncode == 0 and sorted(os.listdir(into)) == sorted([f"{name}.collapsed", f"{other}.collapsed"]), done.stderr
     done = as_jfrconv(tmp_path, of_17, of_25, "into.html")
     assert done.returncode == 2 and "folder" in done.stderr and not (tmp_path / "into.html").exists()
+    done = as_jfrconv(tmp_path, "--diff", "--cpu", of_17, of_25)
+    assert done.returncode == 0 and "Difference" in (tmp_path / f"{other}.diff.html").read_text(), done.stderr
+    assert as_jfrconv(tmp_path, "--diff", of_17, "only.html").returncode != 0
     assert as_jfrconv(tmp_path, "--help").stdout.startswith(jstrobe("help", "convert").stdout[:40])
     assert as_jfrconv(tmp_path).returncode == 2
 

@@ -189,13 +189,35 @@ static const char *folder_of(const struct cli *cli)
 	return cli->word_count > 1 && is_folder(last) ? last : NULL;
 }
 
+/* --diff, as jfrconv has it: names of hidden classes without their numbers, and the page in the present folder. */
+static int compare(struct cli *cli, struct error *err)
+{
+	struct options *o = &cli->options;
+	char name[OPTIONS_FILE_MAX];
+	size_t n;
+
+	o->norm = true;
+	if (!cli->as_jfrconv || cli->word_count != 2 || o->file[0])
+		return 0;
+	if (name_result(cli->words[1], ".", o, err))
+		return -EINVAL;
+	strcpy(name, strrchr(o->file, '.'));
+	n = strlen(o->file) - strlen(name);
+	if (n + strlen(".diff") + strlen(name) >= sizeof(o->file))
+		return error_set(err, ENAMETOOLONG, "convert: the name of the result is too long");
+	snprintf(o->file + n, sizeof(o->file) - n, ".diff%s", name);
+	return 0;
+}
+
 int cli_convert(struct cli *cli)
 {
 	struct options *o = &cli->options;
 	const char *folder = folder_of(cli);
 	struct error err;
-	int rc = folder ? 0 : check_words(cli, &err);
+	int rc = o->diff ? compare(cli, &err) : folder ? 0 : check_words(cli, &err);
 
+	if (rc == 0 && o->diff)
+		return cli_diff(cli);
 	if (rc == 0)
 		rc = check_patterns("--include", o->include, &err);
 	if (rc == 0)

@@ -62,6 +62,7 @@ struct options {
 	bool nativemem_live, nativemem_peak;
 	uint32_t tail;     /* of them: what came in the last part of the time is left out; OPTION_RATIO, 0 = not said */
 	bool nmt;          /* memory: the JVM's own accounts as well */
+	bool diff;         /* convert: two files are compared */
 	bool leak;         /* convert: of native memory only what was not freed */
 	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */

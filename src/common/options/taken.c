@@ -37,7 +37,7 @@ static const struct {
 	{"doctor", 0, "json output libpath " MESSAGES, ""},
 	{"selftest", 0, "java duration json output libpath " MESSAGES, ""},
 	{"convert", BIT(CONVERTING), "threads tail " FILES, ""},
-	{"diff", BIT(CONVERTING), "tail " FILES, ""},
+	{"diff", BIT(CONVERTING), "tail " FILES, "diff "},
 	{"clean", 0, MESSAGES, ""},
 	{"ps", 0, MESSAGES, ""},
 	{"help", 0, "help ", ""},
