@@ -127,7 +127,7 @@ static void formats_and_words_agree(void **state)
 	const struct option *p;
 	const struct format *f;
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (p->kind == OPTION_FORMAT_WORD)
 			assert_non_null(format_by_name(p->word));
 	for (f = formats; f->name; f++)
@@ -755,7 +755,7 @@ static void taken_by_files(void **state)
 	const struct option *p;
 	unsigned refused = 0;
 
-	for (p = option_table; p->help; p++) {
+	for (p = option_table; p->kind; p++) {
 		char name[64], value[] = "1";
 		char *given[] = {name, value};
 
@@ -894,10 +894,10 @@ static void table_is_sound(void **state)
 {
 	const struct option *p, *q;
 
-	for (p = option_table; p->help; p++) {
+	for (p = option_table; p->kind; p++) {
 		assert_true(p->agent || p->name || p->letter);
-		assert_non_null(p->help);
-		for (q = p + 1; q->help; q++) {
+		assert_non_null(option_text(p)->help);
+		for (q = p + 1; q->kind; q++) {
 			assert_false(p->agent && q->agent && strcmp(p->agent, q->agent) == 0);
 			assert_false(p->name && q->name && strcmp(p->name, q->name) == 0);
 			assert_false(p->letter && p->letter == q->letter);

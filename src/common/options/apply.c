@@ -324,6 +324,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 	if (!value && option->arg && option->arg[0] != '[' && option->kind != OPTION_THREADS)
 		return error_set(err, EINVAL, "%s needs a value: %s", name, option->arg);
 	switch (option->kind) {
+	case OPTION_END:
+		break;
 	case OPTION_ACTION:
 		o->action = option->action;
 		return 0;

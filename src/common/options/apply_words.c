@@ -53,7 +53,7 @@ const struct option *apply_known_format(const char *text, size_t n)
 {
 	const struct option *p;
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (p->group == OPTIONS_OUTPUT && option_is(p->agent, text, n) &&
 		    (p->kind == OPTION_FORMAT_WORD || (p->kind == OPTION_NONE && !p->name)))
 			return p;
@@ -66,7 +66,7 @@ static int unknown_format(const char *word, struct error *err)
 	const struct option *p;
 	size_t n = 0;
 
-	for (p = option_table; p->help && n + 1 < ARRAY_LEN(names); p++)
+	for (p = option_table; p->kind && n + 1 < ARRAY_LEN(names); p++)
 		if (p->kind == OPTION_FORMAT_WORD)
 			names[n++] = p->agent;
 	names[n] = NULL;

@@ -47,7 +47,7 @@ static const char *name_of(size_t offset)
 {
 	const struct option *p;
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (p->offset == offset && p->size && p->name)
 			return p->name;
 	return "";

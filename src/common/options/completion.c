@@ -31,7 +31,7 @@ static void put_values(const struct option *p, struct buffer *out)
 		buffer_printf(out, "%s%s", separator, e->name);
 		separator = " ";
 	}
-	for (f = option_table; p->kind == OPTION_FORMAT && f->help; f++) {
+	for (f = option_table; p->kind == OPTION_FORMAT && f->kind; f++) {
 		if (f->kind != OPTION_FORMAT_WORD)
 			continue;
 		buffer_printf(out, "%s%s", separator, f->agent);
@@ -85,7 +85,7 @@ static void bash_values(struct buffer *out)
 {
 	const struct option *p;
 
-	for (p = option_table; p->help; p++) {
+	for (p = option_table; p->kind; p++) {
 		if (!shown(p) || !p->arg || p->arg[0] == '[')
 			continue;
 		buffer_puts(out, "\t\t");
@@ -123,7 +123,7 @@ static void bash(const struct options_word *commands, struct buffer *out)
 			 "\tcase $prev in\n");
 	bash_values(out);
 	buffer_puts(out, "\tesac\n\tif [[ $cur == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W '");
-	for (p = option_table; p->help; p++) {
+	for (p = option_table; p->kind; p++) {
 		if (!shown(p))
 			continue;
 		put_spellings(p, " ", out);
@@ -157,7 +157,7 @@ static void zsh_option(const struct option *p, struct buffer *out)
 			buffer_printf(out, "-%c%s[", p->letter, value ? "+" : "");
 		else
 			buffer_printf(out, "--%s%s[", p->name, value ? "=" : "");
-		put_quoted(p->help, "[]:\\", out);
+		put_quoted(option_text(p)->help, "[]:\\", out);
 		buffer_putc(out, ']');
 		if (value) {
 			buffer_putc(out, ':');
@@ -186,7 +186,7 @@ static void zsh(const struct options_word *commands, struct buffer *out)
 			 "\tjvms=(${(f)\"$($words[1] ps 2>/dev/null | "
 			 "awk '$1 ~ /^[0-9]+$/ {print $1 \":\" $2}')\"})\n"
 			 "\t_arguments -s \\\n");
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (shown(p))
 			zsh_option(p, out);
 	buffer_puts(out, "\t\t'1: :->first' '*: :->rest'\n"
@@ -214,7 +214,7 @@ static void fish(const struct options_word *commands, struct buffer *out)
 		put_quoted(commands->help, "", out);
 		buffer_puts(out, "'\n");
 	}
-	for (p = option_table; p->help; p++) {
+	for (p = option_table; p->kind; p++) {
 		if (!shown(p))
 			continue;
 		buffer_puts(out, "complete -c jstrobe");
@@ -230,7 +230,7 @@ static void fish(const struct options_word *commands, struct buffer *out)
 			buffer_putc(out, '\'');
 		}
 		buffer_puts(out, " -d '");
-		put_quoted(p->help, "", out);
+		put_quoted(option_text(p)->help, "", out);
 		buffer_puts(out, "'\n");
 	}
 }

@@ -74,7 +74,7 @@ const struct option *option_by_letter(const struct options *o, char letter)
 	for (i = 0; o->converting && i < ARRAY_LEN(letters); i++)
 		if (letters[i].letter == letter)
 			name = letters[i].option;
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (name ? p->name && strcmp(p->name, name) == 0 : p->letter == letter)
 			return p;
 	return NULL;

@@ -137,7 +137,7 @@ static bool is_option(const char *item)
 	const struct option *p;
 	size_t n = strcspn(item, "=");
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (option_is_called(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
 			return true;
 	return false;

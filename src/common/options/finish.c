@@ -113,7 +113,7 @@ static const struct option *with_interval(const struct options *o)
 {
 	const struct option *p;
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (said_of(p, o))
 			return p;
 	return NULL;
@@ -123,7 +123,7 @@ uint64_t options_event_interval(const struct options *o, const char *event)
 {
 	const struct option *p;
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (option_is_own_event(p) && strcmp(p->agent, event) == 0)
 			return said_of(p, o);
 	return 0;
@@ -153,7 +153,7 @@ static void say_all(struct options *o)
 	const struct option *p;
 	uint64_t by_default = 1;
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (option_has_interval(p) && !said_of(p, o))
 			memcpy((char *)o + p->offset, &by_default, sizeof(by_default));
 }
@@ -173,7 +173,7 @@ int option_finish_events(struct options *o, bool event_said, struct error *err)
 		rc = finish_method(o, err);
 	if (rc == 0)
 		rc = options_check_tracing(o, err);
-	for (p = option_table; rc == 0 && p->help; p++) {
+	for (p = option_table; rc == 0 && p->kind; p++) {
 		if (!said_of(p, o) || option_holds(o->event, p->agent))
 			continue;
 		if (!event_said)

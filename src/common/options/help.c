@@ -39,7 +39,7 @@ static const char *help_of(const struct option *p, const char *command, bool fil
 		if (strcmp(other_help[i].name, p->name) == 0 &&
 		    (other_help[i].command ? command && strcmp(other_help[i].command, command) == 0 : files))
 			return other_help[i].help;
-	return p->help;
+	return option_text(p)->help;
 }
 
 void options_help(struct buffer *out)
@@ -55,7 +55,7 @@ void options_help_of(const char *command, struct buffer *out)
 	char spelled[64];
 
 	for (group = 0; group < OPTION_GROUPS; group++)
-		for (p = option_table; p->help; p++) {
+		for (p = option_table; p->kind; p++) {
 			if ((int)p->group != group || p->when != WHEN_NOW || (!p->name &&
 									      !p->letter))
 				continue;
@@ -67,8 +67,8 @@ void options_help_of(const char *command, struct buffer *out)
 			last = group;
 			spell(p, files, spelled, sizeof(spelled));
 			buffer_printf(out, "  %-26s %s", spelled, help_of(p, command, files));
-			if (p->initial && help_of(p, command, files) == p->help)
-				buffer_printf(out, " [%s]", p->initial);
+			if (option_text(p)->initial && help_of(p, command, files) == option_text(p)->help)
+				buffer_printf(out, " [%s]", option_text(p)->initial);
 			buffer_putc(out, '\n');
 		}
 }
@@ -93,8 +93,8 @@ static void markdown_row(const struct option *p, struct buffer *out)
 	if (p->name)
 		buffer_printf(out, "`--%s%s%s`", p->name, value ? " " : "", value ? p->arg : "");
 	buffer_puts(out, " | ");
-	if (p->initial)
-		buffer_printf(out, "`%s`", p->initial);
+	if (option_text(p)->initial)
+		buffer_printf(out, "`%s`", option_text(p)->initial);
 	buffer_puts(out, " | ");
 	if (p->kind == OPTION_SIZE || p->kind == OPTION_SIZED_EVENT) {
 		option_size_text(p->min, min, sizeof(min));
@@ -110,7 +110,7 @@ static void markdown_row(const struct option *p, struct buffer *out)
 		buffer_printf(out, "%llu – %llu", (unsigned long long)p->min,
 			      (unsigned long long)p->max);
 	}
-	buffer_printf(out, " | %s | %s |\n", p->help, when_words[p->when]);
+	buffer_printf(out, " | %s | %s |\n", option_text(p)->help, when_words[p->when]);
 }
 
 static void event_fields(const struct event_fields *f, struct buffer *out)
@@ -164,7 +164,7 @@ void options_markdown(struct buffer *out)
 		buffer_printf(out, "\n## %s\n\n", option_group_names[group]);
 		buffer_puts(out, "| agent | command | default | range | what it does | "
 			    "|\n|---|---|---|---|---|---|\n");
-		for (p = option_table; p->help; p++)
+		for (p = option_table; p->kind; p++)
 			if ((int)p->group == group)
 				markdown_row(p, out);
 	}
@@ -316,7 +316,7 @@ void options_print(const struct options *o, char separator, struct buffer *out)
 	char text[48];
 
 	options_init(&initial);
-	for (p = option_table; p->help; p++) {
+	for (p = option_table; p->kind; p++) {
 		if (p->kind == OPTION_ACTION && o->action == (enum options_action)p->action)
 			item(p->agent, NULL, separator, out);
 		if (travels(p) && is_given(p, o, &initial))

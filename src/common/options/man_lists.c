@@ -61,10 +61,10 @@ static void put_heading(const struct option *p, bool agent, struct buffer *out)
 static void put_option(const struct option *p, bool agent, struct buffer *out)
 {
 	put_heading(p, agent, out);
-	options_man_text(p->help, out);
-	if (p->initial) {
+	options_man_text(option_text(p)->help, out);
+	if (option_text(p)->initial) {
 		buffer_puts(out, " (default ");
-		options_man_text(p->initial, out);
+		options_man_text(option_text(p)->initial, out);
 		buffer_putc(out, ')');
 	}
 	buffer_puts(out, ".\n");
@@ -76,7 +76,7 @@ void options_man(bool agent, struct buffer *out)
 	int group, last = -1;
 
 	for (group = 0; group < OPTION_GROUPS; group++)
-		for (p = option_table; p->help; p++) {
+		for (p = option_table; p->kind; p++) {
 			if ((int)p->group != group || p->when != WHEN_NOW ||
 			    (agent ? !p->agent : !p->name && !p->letter))
 				continue;

@@ -8,6 +8,7 @@
 #include "common/words/events.h"
 
 enum option_kind {
+	OPTION_END,         /* behind the last one */
 	OPTION_NONE,        /* not available yet */
 	OPTION_ACTION,      /* a bare word; `field` is the action */
 	OPTION_FLAG,        /* bool */
@@ -64,15 +65,24 @@ struct option {
 	int action;          /* ACTION: the action */
 	const char *agent, *name;
 	char letter;
-	const char *arg, *initial;
+	const char *arg;
 	uint64_t min, max;
 	enum option_group group;
 	enum option_when when;
-	const char *help;
 };
 
-/* Ends with an entry without names. */
+/* Ends with OPTION_END. */
 extern const struct option option_table[];
+/* What only those who read about options see, row by row: the library does without. */
+extern const struct option_text {
+	const char *initial, *help;
+} option_texts[];
+
+static inline const struct option_text *option_text(const struct option *p)
+{
+	return &option_texts[p - option_table];
+}
+
 extern const char *const option_group_names[OPTION_GROUPS];
 
 /* True if TEXT[0..N) is the whole of WORD. */

@@ -19,12 +19,11 @@
 /* The places have commas of their own, so the row is passed on as it is. */
 #define ROW(...) {__VA_ARGS__},
 #define OPTION(kind, place, agent, name, letter, arg, initial, min, max, group, when, help)       \
-	ROW(OPTION_##kind, place, agent, name, letter, arg, initial, min, max, OPTIONS_##group, \
-	    WHEN_##when, help)
+	ROW(OPTION_##kind, place, agent, name, letter, arg, min, max, OPTIONS_##group, WHEN_##when)
 
 const struct option option_table[] = {
 #include "common/options/options.def"
-	{.agent = NULL},
+	{.kind = OPTION_END},
 };
 
 const char *const option_group_names[OPTION_GROUPS] = {

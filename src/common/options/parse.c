@@ -16,7 +16,7 @@ static const char *near_one(const char *name, bool agent)
 	const struct option *p;
 	size_t n = 0;
 
-	for (p = option_table; p->help && n + 1 < ARRAY_LEN(names); p++) {
+	for (p = option_table; p->kind && n + 1 < ARRAY_LEN(names); p++) {
 		const char *candidate = agent ? p->agent : p->name;
 
 		if (candidate && (p->when == WHEN_NOW || p->when == WHEN_LATER))
@@ -43,7 +43,7 @@ static int agent_item(struct options *o, const char *name, const char *value, st
 	const struct option *p;
 	const char *near;
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (option_is_called(p->agent, name, strlen(name))) {
 			if (!o->lenient || p->when != WHEN_LATER || (p->group == OPTIONS_OUTPUT && !p->arg))
 				return option_apply(p, p->agent, value, o, err);
@@ -51,7 +51,7 @@ static int agent_item(struct options *o, const char *name, const char *value, st
 			return 0;
 		}
 	/* the command's word for the format is taken as well */
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (p->kind == OPTION_FORMAT && strcmp(name, "format") == 0)
 			return option_apply(p, name, value, o, err);
 	if (option_is_event(name) && !value)
@@ -70,7 +70,7 @@ static bool adds_event(const struct options *o, const char *item)
 	const struct option *p;
 	size_t n = strcspn(item, "=");
 
-	for (p = option_table; p->help; p++)
+	for (p = option_table; p->kind; p++)
 		if (option_is_called(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
 			return false;
 	return o->event_said && option_is_event(item);
@@ -168,12 +168,12 @@ static int parse_long(struct options *o, char **argv, int left, int *used, struc
 	char spelled[64];
 
 	snprintf(spelled, sizeof(spelled), "--%.*s", (int)n, name);
-	while (p->help && !option_is(p->name, name, n))
+	while (p->kind && !option_is(p->name, name, n))
 		p++;
 	*used = 1;
 	if (o->converting && !equals && option_is_family(name, n))
 		return option_add_families(name, o, err);
-	if (!p->help)
+	if (!p->kind)
 		return unknown(spelled + 2, spelled, false, err);
 	if (!value && p->arg && (p->arg[0] != '[' || takes_next(p, argv, left)) && p->when != WHEN_LATER &&
 	    left > 1) {
