@@ -251,7 +251,7 @@ def test_an_unfinished_recording_is_repaired(of_17):
 def test_wrong_usage(tmp_path):
     text = tmp_path / "x.collapsed"
     text.write_text("a;b 1\n")
-    for words, says in ((["convert"], "which file"), (["convert", "a", "b", "c"], "one file becomes one"),
+    for words, says in ((["convert"], "which file"), (["convert", "a", "b", "c"], "several files become as many"),
                         (["convert", text, text], "same file"), (["record", "--from", "1s", "1"], "only 'jstrobe convert'"),
                         (["convert", text, tmp_path / "y.jfr"], "no JFR recording"), (["convert", "-e", "cpu", text], "collapsed"),
                         (["convert", "-I", ".*Map.*", text], "not regular expressions"),

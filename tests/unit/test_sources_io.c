@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -168,8 +169,22 @@ static void on_signal(int signo)
 
 static int pipe_ends[2];
 
+/* Once the first thread has waited in its read for 50 ms; who may not see that takes it to wait. */
 static void *interrupt(void *arg)
 {
+	char path[64], now[64];
+	long call;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", getpid());
+	do {
+		FILE *f = fopen(path, "r");
+
+		usleep(1000);
+		if (!f || !fgets(now, sizeof(now), f))
+			snprintf(now, sizeof(now), "%d", SYS_read);
+		if (f)
+			fclose(f);
+	} while (sscanf(now, "%ld", &call) != 1 || call != SYS_read);
 	usleep(50000);
 	pthread_kill(*(pthread_t *)arg, SIGUSR1);
 	return NULL;

@@ -78,8 +78,8 @@ static void write_each(const struct profile *p, struct format_options options)
 	unsigned texts = 0;
 
 	for (f = formats; f->name; f++) {
-		if (!f->write || strcmp(f->name, "html") == 0 || strcmp(f->name, "flamegraph") == 0)
-			continue;
+		if (!f->write || (!format_is_text(f) && strcmp(f->name, "json") != 0))
+			continue; /* pages are for browsers */
 		buffer_init(&out, -1);
 		format_write(f, &p, 1, &options, &out, NULL);
 		assert_true(out.length > 0);
