@@ -384,6 +384,19 @@ def test_memory_for_stacks_is_renewed(jdk17, kind):
     tool(jdk17, "summary", path)
 
 
+def test_names_outlast_renewals(jdk17):
+    """Samples of native code wait for their functions' names, also while the memory of stacks is renewed."""
+    path = jvm.result_file(".jfr")
+    with jvm.knobs(), Program(jdk17, "Comings", 4000, 200, 500) as program:
+        done = jstrobe("start", "--renew-at", "100k", "-i", "1ms", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(6)
+        assert jstrobe("stop", program.pid).returncode == 0
+    stacks = jstrobe("convert", "-e", "cpu", "-o", "collapsed", path, "-").stdout.splitlines()
+    nameless = [line for line in stacks if re.search(r"(^|;)0x[0-9a-f]+", line)]
+    assert len(stacks) > 100 and not nameless, (len(nameless), len(stacks), nameless[0][-300:])
+
+
 def test_refused(jdk17):
     folder = os.path.dirname(jvm.result_file(".jfr"))
     with Program(jdk17, "Sleepers", 1, "idle") as program:

@@ -89,11 +89,14 @@ static bool is_full(struct recording *r, uint64_t now)
 	       (size && (size >= r->options.chunk_size || is_short(r)));
 }
 
-/* What came since the last drain, and then a new aggregate: numbers of nodes are void. Both locks held. */
-static void renew(struct recording *r)
+/*
+ * What came since the last drain, and then a new aggregate: numbers of nodes are void. What waits for names goes on
+ * waiting, under its new numbers, unless EVERYTHING is to go. Both locks held.
+ */
+static void renew(struct recording *r, bool everything)
 {
 	recording_take_over(r);
-	recording_put_batch(r, true);
+	recording_put_batch(r, everything);
 	generation_begin(r->collector);
 }
 
@@ -102,7 +105,7 @@ static void renew_if_due(struct recording *r)
 {
 	pthread_mutex_lock(&r->collector->lock);
 	if (generation_is_due(r->collector))
-		renew(r);
+		renew(r, false);
 	pthread_mutex_unlock(&r->collector->lock);
 }
 
@@ -113,7 +116,7 @@ static int rotate(struct recording *r, uint64_t now, struct error *err)
 	int rc;
 
 	pthread_mutex_lock(&c->lock);
-	renew(r);
+	renew(r, true);
 	recording_count_stored(r);
 	recording_put_losses(r, now);
 	recording_put_counters(r, now);
