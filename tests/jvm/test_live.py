@@ -282,6 +282,22 @@ def test_leaks_in_every_result(jdk, collector, say):
     assert all(e["allocationTime"] < e["startTime"] for e in events["profiler.LiveObject"])
 
 
+def test_no_leaks_before_a_collection(jdk):
+    """What no collection has seen may be garbage: it is shown on demand, and no growth, also by a recording."""
+    path, copy = result_file(".jfr"), result_file(".jfr")
+    with Program(jdk, "Leaks", jvm=["-Xms2g", "-Xmx2g", "-Xmn1500m", "-XX:+UseParallelGC"]) as program:
+        start(program, 4096, "--live-min-gcs", "0", "-f", path)
+        leak(program)
+        young = result("dump", program)
+        assert jstrobe("dump", "-f", copy, program.pid).returncode == 0
+        known = result("dump", program, "--gc")
+        assert jstrobe("stop", program.pid).returncode == 0
+    for profile in (young, converted(copy)):
+        assert profile.samples["stored"] > 1000 and not profile.json.get("leaks"), profile.json["leaks"]
+    assert known.json["leaks"][0]["allocated_in"] == "truth.Leaks.leaks"
+    assert converted(path).json["leaks"][0]["allocated_in"] == "truth.Leaks.leaks"
+
+
 def test_of_the_last_samples(jdk, tmp_path):
     """A flight recorder's window has the objects that are there as well, also those from before the window."""
     path = result_file(".jfr")

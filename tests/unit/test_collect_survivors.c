@@ -66,6 +66,31 @@ static uint64_t heap_collected(void)
 	return collected;
 }
 
+/* Stack and thread of an object. */
+static void allocate(struct sink_event *e)
+{
+	struct sample s = {.thread = record->index, .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
+	struct stack_trace_writer w;
+
+	assert_true(stack_trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(stack_trace_put(&w, frame_java(FRAME_INTERPRETED, a, 1)));
+	s.trace = stack_trace_end(&w);
+	e->node = aggregate_stack(c, &s);
+	e->thread = aggregate_thread(c, &s, record) - 1;
+	assert_true(e->node);
+}
+
+/* What is known to stay, in both halves. */
+static uint64_t kept(void)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < c->growth.count; i++)
+		sum += c->growth.items[i].halves[0] + c->growth.items[i].halves[1];
+	return sum;
+}
+
 /* What became of objects is known up to the last collection, whether it has left them or not. */
 static void growth_ends_with_the_last_collection(void **state)
 {
@@ -81,6 +106,7 @@ static void growth_ends_with_the_last_collection(void **state)
 	c->options.survived = 1;
 	c->open = true;
 	collected = 0;
+	allocate(&e);
 	for (i = 1; i <= 3; i++) {
 		f.values[id] = SOURCE_OBJECTS + i;
 		e.time = c->opened + i * NS_PER_S;
@@ -90,6 +116,13 @@ static void growth_ends_with_the_last_collection(void **state)
 	young = SOURCE_OBJECTS + 3; /* no collection has seen it */
 	survivors_sum(c);
 	assert_int_equal(c->growth_span[0], 2 * NS_PER_S);
+	assert_int_equal(kept(), 1);
+	c->options.survived = 0; /* the young one is shown, but whether it stays is not known either */
+	survivors_sum(c);
+	assert_int_equal(c->events[0].stored, 2);
+	assert_int_equal(c->growth_span[0], 2 * NS_PER_S);
+	assert_int_equal(kept(), 1);
+	c->options.survived = 1;
 	gone = SOURCE_OBJECTS + 3;
 	survivors_sum(c);
 	assert_int_equal(c->growth_span[0], 3 * NS_PER_S);

@@ -90,6 +90,31 @@ static void no_suspects(void **state)
 	leaks_free(&l);
 }
 
+/* One large object in each half is no sure growth, though each is a sample for sure; many of them are. */
+static void few_large_ones(void **state)
+{
+	const struct profile_stack stacks[] = {STACK(put, 32 << 20)};
+	struct profile_growth growth = {.example = 0};
+	struct profile p = made(stacks, &growth, ARRAY_LEN(stacks));
+	struct leaks l;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		leaks_grow(&growth, 16 << 20, i);
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_int_equal(l.count, 0);
+	leaks_free(&l);
+	for (i = 0; i < 8; i++)
+		leaks_grow(&growth, 16 << 20, i % 2);
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_int_equal(l.count, 1);
+	/* 5 a half, in a quarter of an hour each */
+	assert_true(fabs(l.rows[0].rate / (16 << 20) - 20) < 1e-6);
+	assert_true(fabs(l.rows[0].least / (16 << 20) - 4 * (5 - 2 * sqrt(5))) < 1e-6);
+	leaks_free(&l);
+}
+
 enum { SHOP, BUFFER, UNSAFE, STUB, MALLOC, GROW, MATCH, READ_BYTES };
 
 static const struct profile_frame natives[] = {
@@ -245,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates),
 		cmocka_unit_test(no_suspects),
+		cmocka_unit_test(few_large_ones),
 		cmocka_unit_test(native),
 		cmocka_unit_test(askers),
 		cmocka_unit_test(when_the_heap_is_full),

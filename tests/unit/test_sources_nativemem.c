@@ -299,12 +299,12 @@ static uint32_t sum_up(const struct block_there *b, void *arg)
 
 static uint64_t add_one(uintptr_t address, uint64_t random)
 {
-	return blocks_add(address, &(struct block_there){1, 1, 1, 0}, random);
+	return blocks_add(address, &(struct block_there){1, 1, 0}, random);
 }
 
 static void add_block(void *address, size_t size, struct draw_stream *s, const struct walk_caller *from)
 {
-	assert_true(blocks_add((uintptr_t)address, &(struct block_there){size, size, 1, 0}, draw_random(s)) != 0);
+	assert_true(blocks_add((uintptr_t)address, &(struct block_there){size, 1, 0}, draw_random(s)) != 0);
 	atomic_fetch_add(&seen, 1);
 }
 
@@ -421,7 +421,7 @@ static void too_many(void **state)
 	assert_true(blocks_open());
 	forget();
 	for (i = 0; i < n; i++)
-		blocks_add(base + 64 + (uintptr_t)i * 48, &(struct block_there){100, 100, 1, 0}, random_below(&seed, UINT64_MAX));
+		blocks_add(base + 64 + (uintptr_t)i * 48, &(struct block_there){100, 1, 0}, random_below(&seed, UINT64_MAX));
 	blocks_each(sum_up, sum);
 	assert_in_range(sum[0], BLOCKS_LIMIT / 4, BLOCKS_LIMIT + 1);
 	error = 1 / sqrt((double)sum[0]);
@@ -432,7 +432,7 @@ static void too_many(void **state)
 		blocks_take_out(base + 64 + (uintptr_t)i * 48);
 	assert_int_equal(blocks_now().count, 0);
 	for (i = 0; i < 10; i++)
-		blocks_add(base + 64, &(struct block_there){100, 100, 1, 0}, random_below(&seed, UINT64_MAX));
+		blocks_add(base + 64, &(struct block_there){100, 1, 0}, random_below(&seed, UINT64_MAX));
 	assert_int_equal(blocks_now().level, 0);
 	forget();
 }

@@ -113,7 +113,7 @@ void aggregate_peak_forget(struct collector *c);
  * Something of SIZE bytes that is there and stands for WEIGHT was allocated in half HALF of its event's growth_span:
  * stack count number PLACE grows by it. Its growth; NULL: out of memory. Lock held.
  */
-struct profile_growth *aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t size, bool half);
+struct profile_growth *aggregate_grow(struct collector *c, size_t place, uint64_t weight, bool half);
 /* The sums of C have new numbers: NOW, of COUNT, each + 1, 0 = it is gone. Lock held. */
 void aggregate_live_moved(struct collector *c, const uint32_t *now, size_t count);
 

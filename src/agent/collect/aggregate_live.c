@@ -32,11 +32,11 @@ static uint32_t add(const struct block_there *b, void *arg)
 		return b->owner;
 	l->sums[b->owner - 1].samples++;
 	l->sums[b->owner - 1].weight += b->weight;
-	l->failed |= l->growing && !aggregate_grow(l->c, b->owner - 1, b->weight, b->size, b->time > middle);
+	l->failed |= l->growing && !aggregate_grow(l->c, b->owner - 1, b->weight, b->time > middle);
 	return b->owner;
 }
 
-struct profile_growth *aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t size, bool half)
+struct profile_growth *aggregate_grow(struct collector *c, size_t place, uint64_t weight, bool half)
 {
 	while (c->growth.count <= place) {
 		struct profile_growth *more = PAGED_PUSH(&c->growth);
@@ -45,7 +45,7 @@ struct profile_growth *aggregate_grow(struct collector *c, size_t place, uint64_
 			return NULL;
 		*more = (struct profile_growth){.example = 0};
 	}
-	leaks_grow(&c->growth.items[place], weight, size, half);
+	leaks_grow(&c->growth.items[place], weight, half);
 	return &c->growth.items[place];
 }
 

@@ -26,7 +26,6 @@ typedef void waits_told_fn(const struct sample *s, const struct wait_note *n,
 /* A sampled block of native memory, or a mapping, that is still there. */
 struct block_there {
 	uint64_t weight; /* bytes that it stands for */
-	uint64_t size;   /* and its own */
 	uint64_t time;   /* when it was sampled, CLOCK_MONOTONIC ns */
 	uint32_t owner;  /* 0: its sample has not come yet */
 };

@@ -79,6 +79,12 @@ static struct sink_event event_of(const struct collector *c, const struct surviv
 				   .fields = f};
 }
 
+/* It was there at the last collection: whether younger ones are still in use nothing is known of. */
+static bool is_known(const struct collector *c, const struct survivor *s)
+{
+	return s->time <= c->opened + c->growth_span[s->event];
+}
+
 static bool add(struct collector *c, const struct survivor *s, bool half)
 {
 	struct sink_fields f;
@@ -91,7 +97,9 @@ static bool add(struct collector *c, const struct survivor *s, bool half)
 
 	if (t)
 		aggregate_add(c, &e, c->nodes.items[e.node].end, t);
-	g = t ? aggregate_grow(c, (size_t)(t - c->stack_counts.items), e.weight, s->size, half) : NULL;
+	if (t && !is_known(c, s))
+		return true;
+	g = t ? aggregate_grow(c, (size_t)(t - c->stack_counts.items), e.weight, half) : NULL;
 	if (g)
 		leaks_add_growth(g, &(struct profile_growth){.example = s->id, .since = s->time});
 	return g;
@@ -113,6 +121,17 @@ void survivors_settle(struct collector *c)
 	}
 }
 
+/* Some of event E were dropped to make room: what is missing is not for sure what a collection took away. */
+static bool is_thinned(const struct collector *c, uint32_t e)
+{
+	size_t i;
+
+	for (i = 0; i < c->survivors.count; i++)
+		if (c->survivors.items[i].event == e && c->survivors.items[i].stands_for > 1)
+			return true;
+	return false;
+}
+
 /*
  * The last collection, as far as it is known: it came after the allocation of all that it has left or taken away. Not
  * only of what it has left: else a cache that was filled long ago seems to have grown all the time.
@@ -120,12 +139,13 @@ void survivors_settle(struct collector *c)
 static uint64_t last_time(const struct collector *c, uint32_t e)
 {
 	uint64_t last = c->sources->heap_collected ? MAX(c->opened, c->sources->heap_collected()) : c->opened;
+	bool thinned = is_thinned(c, e);
 	size_t i;
 
 	for (i = 0; i < c->survivors.count; i++) {
 		const struct survivor *s = &c->survivors.items[i];
 
-		if (s->id && s->event == e && (!s->stands_for || counts(c, s)))
+		if (s->id && s->event == e && (!(s->stands_for || thinned) || (s->age && counts(c, s))))
 			last = MAX(last, s->time);
 	}
 	return last;

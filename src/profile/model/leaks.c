@@ -99,11 +99,10 @@ static int sum_up(struct finding *f, const struct name_table *names)
 	return 0;
 }
 
-void leaks_grow(struct profile_growth *g, uint64_t weight, uint64_t size, bool half)
+void leaks_grow(struct profile_growth *g, uint64_t weight, bool half)
 {
 	g->halves[half] += weight;
-	/* one of its size stands for w bytes with the chance s / w: variance w² (1 - s / w) */
-	g->variance[half] += (double)weight * (double)(weight - MIN(weight, size));
+	g->variance[half] += (double)weight * (double)weight;
 }
 
 void leaks_add_growth(struct profile_growth *to, const struct profile_growth *g)

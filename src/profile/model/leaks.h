@@ -5,8 +5,10 @@
  * What is there now and was allocated in the session is told apart by when: in its first half, or its second (of the
  * time up to the last collection: what is younger nothing is known of). A place that fills a cache has objects of the
  * first half, one that renews it of the second; one that leaks has both, about as many. So it grows by at least twice
- * the smaller of the two in that time. The interval is of chance alone, as samples are few: two standard errors, by the
- * variance of a Poisson sample (Horvitz and Thompson, 1952).
+ * the smaller of the two in that time. The interval is of chance alone, as samples are few: two standard errors. Both
+ * which objects are samples and how many came in that half is chance, so that the number of samples varies as that of a
+ * Poisson process does: each adds the square of its weight. Else one large object a half, which is a sample for sure,
+ * would be sure growth.
  */
 #ifndef JSTROBE_MODEL_LEAKS_H
 #define JSTROBE_MODEL_LEAKS_H
@@ -40,8 +42,8 @@ struct leaks_full {
 /* Those of P. None where it has no `growth`. 0 or -ENOMEM; free in both cases. Normal code. */
 int leaks_find(struct leaks *l, const struct profile *p);
 void leaks_free(struct leaks *l);
-/* WEIGHT more bytes, by an object or block of SIZE that is there, of half HALF of the time. */
-void leaks_grow(struct profile_growth *g, uint64_t weight, uint64_t size, bool half);
+/* WEIGHT more bytes, by a sample of what is there, of half HALF of the time. */
+void leaks_grow(struct profile_growth *g, uint64_t weight, bool half);
 /* The same of another count of the same stack or place. */
 void leaks_add_growth(struct profile_growth *to, const struct profile_growth *g);
 /* By which references ROW's objects are held, as P says it; NULL: it does not. */

@@ -339,8 +339,9 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 	if (beyond_chance(p))
 		buffer_puts(out, p->survivors ? " · that is more than the heap held, and no estimate of what is there "
 						"(docs/use/live.md says why)" :
-			    " · that is further apart than chance explains: threads that live for a short time are not "
-			    "sampled at random by HotSpot (docs/use/alloc.md)");
+			    " · that is further apart than chance explains: HotSpot does not sample threads that live "
+			    "for a short time at random, and before JDK 25 large objects disturb it "
+			    "(docs/use/alloc.md)");
 	if (p->threads_refused)
 		buffer_printf(out, " · %u threads could not be armed%s", p->threads_refused,
 			      profile_is_time(p) ? "" : ", so theirs are not counted");

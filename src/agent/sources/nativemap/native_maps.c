@@ -97,7 +97,7 @@ static uint32_t move(uint32_t owner, void *arg)
 {
 	const struct owners *o = arg;
 
-	return o->fn(&(struct block_there){0, 0, 0, owner}, o->arg);
+	return o->fn(&(struct block_there){0, 0, owner}, o->arg);
 }
 
 void native_maps_each(block_owned_fn *fn, void *arg)
@@ -111,7 +111,7 @@ void native_maps_each(block_owned_fn *fn, void *arg)
 		uint64_t bytes = r->end - r->start;
 
 		if (!r->reserved)
-			r->owner = fn(&(struct block_there){bytes, bytes, r->time, r->owner}, arg);
+			r->owner = fn(&(struct block_there){bytes, r->time, r->owner}, arg);
 	}
 	map_changes_move(move, &(struct owners){fn, arg});
 	pthread_mutex_unlock(&lock);

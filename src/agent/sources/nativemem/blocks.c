@@ -20,7 +20,7 @@
 
 struct block {
 	_Atomic uint64_t id; /* how the manieth it is, and its place; 0 while it is written */
-	_Atomic uint64_t weight, size, time;
+	_Atomic uint64_t weight, time;
 	_Atomic uint32_t owner;
 	uint64_t held_at;    /* when its word became HELD: who did that has it */
 };
@@ -173,7 +173,6 @@ static uint64_t enter(uint64_t hash, uint64_t key, const struct block_there *new
 		id = (atomic_fetch_add(&table.last, 1) + 1) * PLACES + place;
 		atomic_store(&b->id, 0);
 		atomic_store_explicit(&b->weight, new->weight, memory_order_relaxed);
-		atomic_store_explicit(&b->size, new->size, memory_order_relaxed);
 		atomic_store_explicit(&b->time, new->time, memory_order_relaxed);
 		atomic_store_explicit(&b->owner, 0, memory_order_relaxed);
 		b->held_at = 0;
@@ -284,8 +283,8 @@ void blocks_each(block_owned_fn *fn, void *arg)
 		if (!is_block(word))
 			continue;
 		id = atomic_load(&b->id);
-		there = (struct block_there){atomic_load(&b->weight) << LEVEL(word), atomic_load(&b->size),
-					     atomic_load(&b->time), atomic_load(&b->owner)};
+		there = (struct block_there){atomic_load(&b->weight) << LEVEL(word), atomic_load(&b->time),
+					     atomic_load(&b->owner)};
 		if (!id || atomic_load(&b->id) != id || ADDRESS(atomic_load(&table.words[i])) != ADDRESS(word))
 			continue; /* it was freed this moment */
 		now = fn(&there, arg);

@@ -49,7 +49,7 @@ static void on_sample(void *address, size_t size, struct draw_stream *stream, co
 	if (!r)
 		return;
 	/* inside the record: when all threads are outside, no block comes any more */
-	fields.values[FIELD_BLOCK] = blocks_add((uintptr_t)address, &(struct block_there){weight, size, time, 0},
+	fields.values[FIELD_BLOCK] = blocks_add((uintptr_t)address, &(struct block_there){weight, time, 0},
 						draw_random(stream));
 	if (!field_sample_take_from(r, (uint32_t)event, time, weight, &fields, from))
 		blocks_take_out((uintptr_t)address);

@@ -132,7 +132,7 @@ struct chunk_handlers {
 		uint64_t time, weight;
 	} object; /* what the last jstrobe.ObjectWeight said; weight 0: none */
 	struct read_aggregate_live live; /* what the last jstrobe.LiveHeap said; not known: none */
-	uint64_t middle;        /* of the time that it speaks of, ticks */
+	uint64_t middle, live_end; /* of the time that it speaks of, ticks */
 	struct {
 		bool there;
 		uint64_t time, target; /* target: a key */

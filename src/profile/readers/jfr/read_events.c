@@ -171,6 +171,7 @@ static void take_live_heap(struct chunk_handlers *w, const uint64_t *slots)
 
 	w->live.known = (int64_t)span > 0;
 	w->middle = slots[SLOT_A] + span / 2;
+	w->live_end = slots[SLOT_B];
 	w->live.since = (uint64_t)chunk_time(w->chunk, slots[SLOT_A]);
 	w->live.span = wide_scale(span, NS_PER_S, 0, w->chunk->ticks_per_second);
 	w->live.used = slots[SLOT_C];
@@ -235,8 +236,8 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 			a->t.items.items[item].parts += weight;
 		if (said)
 			take_call(w, handler, object);
-		if (handler->is_live && w->live.known && item != STACK_COUNT_NONE)
-			stack_counts_grow(&a->t, item, weight, size, slots[SLOT_B] > w->middle);
+		if (handler->is_live && w->live.known && item != STACK_COUNT_NONE && slots[SLOT_B] <= w->live_end)
+			stack_counts_grow(&a->t, item, weight, slots[SLOT_B] > w->middle);
 	}
 	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
 		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){

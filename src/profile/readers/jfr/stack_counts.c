@@ -95,7 +95,7 @@ struct stack_count *stack_count_of(struct stack_counts *t, uint32_t stack, uint3
 	return item;
 }
 
-void stack_counts_grow(struct stack_counts *t, uint32_t item, uint64_t weight, uint64_t size, bool half)
+void stack_counts_grow(struct stack_counts *t, uint32_t item, uint64_t weight, bool half)
 {
 	while (t->growth.count <= item && !t->no_memory) {
 		struct profile_growth *more = VECTOR_PUSH(&t->growth);
@@ -105,5 +105,5 @@ void stack_counts_grow(struct stack_counts *t, uint32_t item, uint64_t weight, u
 		t->no_memory |= !more;
 	}
 	if (!t->no_memory)
-		leaks_grow(&t->growth.items[item], weight, size, half);
+		leaks_grow(&t->growth.items[item], weight, half);
 }

@@ -59,7 +59,7 @@ struct stack_count *stack_count_of(struct stack_counts *t, uint32_t stack, uint3
 				   uint8_t state);
 
 /* Item ITEM has WEIGHT bytes of objects of SIZE that are there, of half HALF of the time. Out of memory: no_memory. */
-void stack_counts_grow(struct stack_counts *t, uint32_t item, uint64_t weight, uint64_t size, bool half);
+void stack_counts_grow(struct stack_counts *t, uint32_t item, uint64_t weight, bool half);
 
 /* Count SAMPLES with WEIGHT; BY_THREAD: apart by thread. Returns the item. */
 static inline uint32_t stack_count_add(struct stack_counts *t, uint32_t stack, uint32_t thread, bool by_thread,
