@@ -7,7 +7,7 @@
 const $ = (selector) => document.querySelector(selector);
 const UNITS = { samples: ofCalls ? 'calls' : 'samples', weight: D.inEvents ? D.unit : 'time' };
 
-const defaults = { event: '0', tab: D.asTree ? 'tree' : 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '', group: '', side: '' };
+const defaults = { event: '0', tab: D.asTree ? 'tree' : 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: D.highlight || '', zoom: '', focus: '', method: '', group: '', side: '' };
 const TABS = ['graph', 'tree', 'methods', 'threads'].concat(D.io ? 'io' : []);
 const state = { ...defaults };
 let root = null, rootKey = null, zoom = null, match = null;

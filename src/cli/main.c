@@ -182,6 +182,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
 	    strcmp(argv[1], "-h") == 0)
 		return help(&cli, argc, argv);
+	cli.options.jfrconv = cli.as_jfrconv;
 	cli.options.converting = cli.as_jfrconv || strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "diff") == 0;
 	if (options_parse_command(&cli.options, argc - 1, argv + 1, &cli.word_count, &program,
 				  &err))

@@ -57,11 +57,15 @@ int reading_check_places(const char *command, const char *in, const struct optio
 
 struct format_options reading_shape(const struct options *o, bool colour)
 {
+	/* as jfrconv has it: kinds of code in collapsed stacks; and its expressions were obeyed when they were read */
+	bool ann = o->ann || (o->jfrconv && strcmp(o->format, "collapsed") == 0);
+
 	return (struct format_options){
-		.total = o->total, .lines = o->lines, .threads = o->threads,
+		.total = o->total, .lines = o->lines || o->bci, .threads = o->threads,
 		.color = colour, .simple = o->simple, .dot = o->dot,
-		.norm = o->norm, .sig = o->sig, .ann = o->ann, .lib = o->lib, .reverse = o->reverse,
-		.inverted = o->inverted, .minwidth = o->minwidth / 1000.0, .include = o->include,
-		.exclude = o->exclude, .flat = o->flat, .traces = o->traces,
+		.norm = o->norm, .sig = o->sig, .ann = ann, .lib = o->lib, .reverse = o->reverse,
+		.inverted = o->inverted, .minwidth = o->minwidth / 1000.0, .include = o->jfrconv ? NULL : o->include,
+		.exclude = o->jfrconv ? NULL : o->exclude,
+		.highlight = o->highlight[0] ? o->highlight : NULL, .flat = o->flat, .traces = o->traces,
 	};
 }

@@ -91,7 +91,7 @@ def test_mistakes(pair, make_page, tmp_path):
             ((pair[0], "nowhere.json"), 1, "No such file"),
             ((pair[0], tmp_path / "cut.json"), 2, "no JSON that jstrobe wrote, or cut: byte 4000"),
             ((pair[0], tmp_path / "other.json"), 2, "neither `stacks` nor `tree`"),
-            ((*pair, "-o", "collapsed"), 2, "not as collapsed"),
+            ((*pair, "-o", "calltree"), 2, "not as calltree"),
             ((*pair, "-t"), 2, "threads"),
             ((*pair, "-f", pair[0]), 2, "the same file"),
             ((pair[0], faults, "-e", "page-faults"), 1, "no samples of page-faults"),

@@ -41,6 +41,9 @@ def test_no_locale():
             # the matcher of method patterns has that name, too
             if match.group().startswith("glob") and name == "src/common/bytecode/pattern.c":
                 continue
+            # the command alone has it, and no program's library sets a locale there
+            if match.group().startswith("regcomp") and name == "src/profile/readers/expressions.c":
+                continue
             found.append(f"{name}: {match.group()}…")
         for match in STRING.finditer(text):
             literal = match.group().replace("%%", "")

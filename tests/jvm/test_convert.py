@@ -144,6 +144,14 @@ def as_jfrconv(folder, *args):
                           timeout=60)
 
 
+def lines_of(path):
+    found = collections.Counter()
+    for line in path.read_text().splitlines():
+        stack, _, n = line.rpartition(" ")
+        found[re.sub(r"_\[[0-9a-z]\](?=;|$)", "", stack)] += int(n)
+    return found
+
+
 def test_called_as_jfrconv(of_17, of_25, tmp_path):
     name, other = (os.path.splitext(os.path.basename(path))[0] for path in (of_17, of_25))
     into = tmp_path / "into"
@@ -156,7 +164,8 @@ def test_called_as_jfrconv(of_17, of_25, tmp_path):
         assert (tmp_path / made).stat().st_size and ("-o" not in args or "tree" not in args or
                                                      '"asTree":true' in (tmp_path / made).read_text()), made
         said = jstrobe("convert", *args[:-1], "-f", str(tmp_path / "same"), of_17) if made.endswith(f"{name}.collapsed") else None
-        assert not said or (tmp_path / "same").read_text() == (tmp_path / made).read_text()
+        # jfrconv tells how a method was compiled, in collapsed stacks always
+        assert not said or lines_of(tmp_path / "same") == lines_of(tmp_path / made)
         (tmp_path / made).unlink()
     done = as_jfrconv(tmp_path, "-o", "collapsed", "--cpu", of_17, of_25, "into")
     assert done.returncode == 0 and sorted(os.listdir(into)) == sorted([f"{name}.collapsed", f"{other}.collapsed"]), done.stderr

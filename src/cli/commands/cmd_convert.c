@@ -2,8 +2,11 @@
  * jstrobe convert: a file that holds a profile already, as another one: recordings (JFR) and collapsed
  * stacks become pages, stacks, text, JSON; a recording that was not finished becomes one that is.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -89,7 +92,7 @@ static int convert(const char *in, struct options *o, struct error *err)
 }
 
 /*
- * jfrconv's patterns are regular expressions. Ours are names with a '*' at the begin or end, and an
+ * jfrconv's patterns are regular expressions, and it gets them. Ours are names with a '*' at the begin or end, and an
  * expression would find nothing, or leave nothing out, without a word.
  */
 static int check_patterns(const char *option, const char *list, struct error *err)
@@ -102,7 +105,8 @@ static int check_patterns(const char *option, const char *list, struct error *er
 		n = strcspn(list, "\n");
 		if (*list == '^' || (any && (any == list || (size_t)(any - list) + 2 < n)))
 			return error_set(err, EINVAL, "convert: %s '%.*s': patterns are names here, not regular "
-					 "expressions, with * at the begin or end: '*HashMap.put*'",
+					 "expressions (which jfrconv takes), with * at the begin or end: "
+					 "'*HashMap.put*'",
 					 option, (int)n, list);
 	}
 	return 0;
@@ -159,21 +163,57 @@ static int name_result(const char *in, const char *folder, struct options *o, st
 	return 0;
 }
 
+/* One of several: of a file without what is wanted only that is said. */
+static int convert_to(const char *in, const char *folder, struct options *o, bool alone, struct error *err)
+{
+	int rc = name_result(in, folder, o, err);
+
+	if (rc == 0)
+		rc = reading_check_places("convert", in, o, err);
+	if (rc == 0)
+		rc = convert(in, o, err);
+	if (rc != -ENODATA || alone)
+		return rc;
+	console_note("%s", err->text);
+	return 0;
+}
+
+static int is_recording(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+
+	return n > 4 && strcmp(e->d_name + n - 4, ".jfr") == 0;
+}
+
+/* All recordings of the folder IN. */
+static int convert_all(const char *in, const char *folder, struct options *o, struct error *err)
+{
+	struct dirent **found = NULL;
+	char name[PATH_MAX];
+	int count = scandir(in, &found, is_recording, alphasort), rc = 0, i;
+
+	if (count <= 0)
+		rc = error_set(err, count ? errno : ENOENT, "convert: there is no recording (*.jfr) in the folder %s",
+			       in);
+	for (i = 0; i < count; i++) {
+		if (rc == 0 && snprintf(name, sizeof(name), "%s/%s", in, found[i]->d_name) >= (int)sizeof(name))
+			rc = error_set(err, ENAMETOOLONG, "convert: the name of a recording in %s is too long", in);
+		if (rc == 0)
+			rc = convert_to(name, folder, o, count == 1, err);
+		free(found[i]);
+	}
+	free(found);
+	return rc;
+}
+
 /* Each of the words but for FOLDER as a file there. */
 static int convert_into(struct cli *cli, const char *folder, struct error *err)
 {
-	struct options *o = &cli->options;
-	int i, rc = 0;
+	int files = cli->word_count - (cli->words[cli->word_count - 1] == folder), i, rc = 0;
 
-	for (i = 0; rc == 0 && i < cli->word_count; i++) {
-		if (cli->words[i] == folder)
-			continue;
-		rc = name_result(cli->words[i], folder, o, err);
-		if (rc == 0)
-			rc = reading_check_places("convert", cli->words[i], o, err);
-		if (rc == 0)
-			rc = convert(cli->words[i], o, err);
-	}
+	for (i = 0; rc == 0 && i < files; i++)
+		rc = is_folder(cli->words[i]) ? convert_all(cli->words[i], folder, &cli->options, err) :
+		     convert_to(cli->words[i], folder, &cli->options, files == 1, err);
 	return rc;
 }
 
@@ -189,18 +229,20 @@ static const char *folder_of(const struct cli *cli)
 	return cli->word_count > 1 && is_folder(last) ? last : NULL;
 }
 
-/* --diff, as jfrconv has it: names of hidden classes without their numbers, and the page in the present folder. */
+/* --diff, as jfrconv has it: hidden classes without their numbers, and the page in a folder, by itself in `.`. */
 static int compare(struct cli *cli, struct error *err)
 {
 	struct options *o = &cli->options;
+	const char *folder = cli->word_count == 3 && is_folder(cli->words[2]) ? cli->words[2] : NULL;
 	char name[OPTIONS_FILE_MAX];
 	size_t n;
 
 	o->norm = true;
-	if (!cli->as_jfrconv || cli->word_count != 2 || o->file[0])
+	if (o->file[0] || (!folder && (!cli->as_jfrconv || cli->word_count != 2)))
 		return 0;
-	if (name_result(cli->words[1], ".", o, err))
+	if (name_result(cli->words[1], folder ? folder : ".", o, err))
 		return -EINVAL;
+	cli->word_count = 2;
 	strcpy(name, strrchr(o->file, '.'));
 	n = strlen(o->file) - strlen(name);
 	if (n + strlen(".diff") + strlen(name) >= sizeof(o->file))
@@ -218,9 +260,9 @@ int cli_convert(struct cli *cli)
 
 	if (rc == 0 && o->diff)
 		return cli_diff(cli);
-	if (rc == 0)
+	if (rc == 0 && !o->jfrconv)
 		rc = check_patterns("--include", o->include, &err);
-	if (rc == 0)
+	if (rc == 0 && !o->jfrconv)
 		rc = check_patterns("--exclude", o->exclude, &err);
 	if (rc) {
 		console_error("%s", err.text);

@@ -24,13 +24,14 @@ static const char *base_name(const char *path)
 /* What can be written; others have no place for two values. */
 static int check_format(const char *name, struct error *err)
 {
-	static const char *const known[] = {"flamegraph", "html", "json", "text", "flat", "hot"};
+	static const char *const known[] = {"flamegraph", "html", "json", "text", "flat", "hot", "collapsed"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(known); i++)
 		if (strcmp(name, known[i]) == 0)
 			return 0;
-	return error_set(err, EINVAL, "diff: a difference is written as text, json or html, not as %s", name);
+	return error_set(err, EINVAL, "diff: a difference is written as text, json, html or collapsed, not as %s",
+			 name);
 }
 
 static void write_diff(const struct diff *d, const struct options *o, const struct result *result, struct buffer *out)
@@ -42,6 +43,8 @@ static void write_diff(const struct diff *d, const struct options *o, const stru
 	snprintf(title, sizeof(title), "Difference: %.80s to %.80s", d->before_name, d->after_name);
 	if (strcmp(o->format, "json") == 0)
 		diff_json(d, out);
+	else if (strcmp(o->format, "collapsed") == 0)
+		diff_collapsed(d, &options, out);
 	else if (strcmp(o->format, "flamegraph") == 0 || strcmp(o->format, "html") == 0)
 		diff_page(d, o->title[0] ? o->title : title, &options, out);
 	else

@@ -45,6 +45,9 @@ static int apply_time(const struct option *option, const char *name, const char 
 	uint64_t ns = 0;
 	int rc = option_time(value, minutes, &ns);
 
+	/* jfrconv's --latency 10 is 10 ms, and 0 any */
+	if (rc == 0 && o->converting && apply_field(option, o) == (void *)&o->latency)
+		ns = !ns ? 1 : value[strspn(value, "0123456789.")] ? ns : ns * NS_PER_MS;
 	option_time_text(option->min, min, sizeof(min));
 	option_time_text(option->max, max, sizeof(max));
 	if (rc == -EINVAL)

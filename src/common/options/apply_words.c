@@ -79,6 +79,18 @@ static int unknown_format(const char *word, struct error *err)
 }
 
 /* "-o flat=20,traces" or "-o collapsed,threads": format words first, any agent option after. */
+/* What jfrconv writes, and we do not. */
+static bool is_of_jfrconv(const char *word)
+{
+	static const char *const words[] = {"heatmap", "pprof", "pb", "pb.gz", "otlp"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(words); i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return false;
+}
+
 int apply_format_list(const char *value, struct options *o, struct error *err)
 {
 	size_t n = strcspn(value, ",=");
@@ -86,6 +98,10 @@ int apply_format_list(const char *value, struct options *o, struct error *err)
 	char word[32];
 
 	snprintf(word, sizeof(word), "%.*s", (int)n, value);
+	if (o->converting && is_of_jfrconv(word))
+		return error_set(err, EINVAL, "--output: %s is not written here; async-profiler's converter makes it "
+				 "of the same recording (java -jar jfr-converter.jar -o %s), or take html, json or "
+				 "collapsed", word, word);
 	if (!p)
 		return unknown_format(word, err);
 	return options_parse_agent(o, value, ',', err);

@@ -28,6 +28,10 @@ static const struct {
 	{"doctor", "output", JSON_ONLY},
 	{"selftest", "output", JSON_ONLY},
 	{NULL, "event", "events of the file, one or several separated by commas: 'jstrobe help families'"},
+	{NULL, "latency", "only samples of a thread within spans that take this long (profiler.Span, jdk.MethodTrace); "
+			  "a bare number is in ms"},
+	{NULL, "reverse", "collapsed stacks begin with their innermost frame; the page opens with callers above "
+			  "callees"},
 	{NULL, "filter", "only samples of these threads: system thread ids or names, as in 120-127,132,name:http-*"},
 };
 

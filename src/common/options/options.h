@@ -138,6 +138,12 @@ struct options {
 
 	/* what to take from a file (jstrobe convert) */
 	bool converting;
+	bool jfrconv;       /* … by the name of async-profiler's converter: patterns are regular expressions */
+	bool classify, bci;
+	uint32_t skip;      /* frames from the root on that are left out */
+	uint32_t grain;     /* thousandths of a sample; 0 = one */
+	char highlight[256]; /* what the page searches for at first; "" = nothing */
+	char tag[128];      /* samples within spans of this tag; "" = any */
 	char families[256]; /* "cpu,alloc"; "" = not said */
 	char states[128];   /* "runnable,sleeping"; "" = any */
 	char trace_id[40], span[24], label[128]; /* what threads worked for; "" = any */

@@ -18,6 +18,7 @@ struct format_options {
 	/* the page: callers instead of callees, and the root at the other side */
 	bool reverse, inverted;
 	bool tree;      /* the page opens at its call tree */
+	const char *highlight; /* … and searches for this; NULL: for nothing */
 	double minwidth; /* page, call tree: frames below this many percent are put together */
 	/*
 	 * Only stacks with a frame or thread that one of these patterns matches, none with one of

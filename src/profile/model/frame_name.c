@@ -137,6 +137,8 @@ void frame_name_put(struct buffer *out, const struct profile_frame *frame, unsig
 		put_native(out, frame, style);
 	if ((style & STYLE_LINES) && frame->line > 0)
 		buffer_printf(out, ":%d", (int)frame->line);
+	else if (style & STYLE_LINES && frame->line < 0)
+		buffer_printf(out, "@%d", -(int)frame->line);
 	if (frame->kind == FRAME_KERNEL ? style & STYLE_KERNEL : style & STYLE_ANNOTATE)
 		buffer_puts(out, frame_kind_names[frame->kind].suffix);
 }
@@ -144,6 +146,11 @@ void frame_name_put(struct buffer *out, const struct profile_frame *frame, unsig
 void frame_name_thread(struct buffer *out, const struct profile_thread *thread, unsigned style)
 {
 	buffer_putc(out, '[');
+	/* some recorders call a thread without a name "[tid=123]" */
+	if (strncmp(thread->name, "[tid=", 5) == 0) {
+		put_text(out, thread->name + 1, style);
+		return;
+	}
 	put_text(out, thread->name, style);
 	/* Virtual threads have no tid. */
 	if (thread->tid)

@@ -21,7 +21,7 @@ struct profile_frame {
 	/* "(Ljava/lang/Object;)V"; native: the name with its arguments, NULL if it has none */
 	const char *signature;
 	const char *library;    /* "libc.so.6"; NULL if Java, kernel, or made by the JVM */
-	int32_t line;           /* source line, 0 = not known or not asked for */
+	int32_t line;           /* source line, 0 = not known or not asked for; below 0: the place in the bytecode */
 	uint8_t kind;           /* enum frame_kind */
 };
 

@@ -10,6 +10,7 @@
 #include "profile/model/profile_unit.h"
 #include "profile/readers/range.h"
 #include "profile/readers/read_formats.h"
+#include "profile/readers/reshape.h"
 #include "profile/writers/format.h"
 
 #define SIZE_FOR_THREADS LIMIT_BYTES(8u << 20) /* bytes */
@@ -27,10 +28,13 @@ struct conversion {
 	struct recording_info info;
 	struct selection selection;
 	struct left_blocks left;
+	struct spans spans;
 	VECTOR(struct profile) profiles;
 	const struct profile **shown;
 	uint32_t shown_count;
 	VECTOR(char *) texts;
+	VECTOR(uint32_t *) lists;
+	const struct options *options;
 	struct buffer notes;
 	const char *title;
 };
@@ -51,6 +55,9 @@ static void begin_selection(struct selection *s, const struct options *o)
 	s->threads = o->filter;
 	s->context_filter = (struct context_filter){o->trace_id, o->span, o->label};
 	s->by_thread = o->threads;
+	s->bci = o->bci;
+	s->norm = o->norm;
+	s->simple = o->simple;
 	s->in_range = o->from[0] || o->to[0];
 	s->from = INT64_MIN;
 	s->to = INT64_MAX;
@@ -110,7 +117,7 @@ static const struct recording_info_counts *counts_of(const struct conversion *c,
 static bool is_part(const struct conversion *c)
 {
 	return c->selection.in_range || c->selection.left || *c->selection.states || *c->selection.threads ||
-	       context_filter_is_set(&c->selection.context_filter);
+	       c->selection.spans || c->options->grain || context_filter_is_set(&c->selection.context_filter);
 }
 
 /* What the recording says of the whole session, if this is the whole. */
@@ -291,6 +298,16 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	return count_ends(p) ? 0 : no_memory(c, err);
 }
 
+/* What was asked for beside what is read. */
+static int reshape_profile(struct conversion *c, struct profile *p, struct error *err)
+{
+	uint32_t **lists = VECTOR_PUSH(&c->lists);
+
+	if (!lists)
+		return no_memory(c, err);
+	return reshape(p, c->options, lists, err);
+}
+
 /* Families in the order of importance, then those that are called by the recording. */
 static uint32_t rank(const char *name)
 {
@@ -325,6 +342,8 @@ static int make_profiles(struct conversion *c, bool main_only, struct error *err
 		done[family] = true;
 		if (!main_only || !c->profiles.count) {
 			rc = make_profile(c, family, err);
+			if (rc == 0 && reshape_is_wanted(c->options))
+				rc = reshape_profile(c, &c->profiles.items[c->profiles.count - 1], err);
 			continue;
 		}
 		buffer_printf(&c->notes, "%s%s", *separator ? separator : "also in the recording: ",
@@ -359,15 +378,32 @@ static int nothing(const struct conversion *c, struct error *err)
 				 c->in.name, decimal(c->left.tail / 1000.0, 1).text);
 	if (is_part(c))
 		return error_set(err, ENODATA, "%s: no sample%s%s is left by --filter, --state, --from, "
-				 "--to, --trace-id, --span and --label", c->in.name, *wanted ? " of " : "", wanted);
+				 "--to, --latency, --tag, --trace-id, --span and --label", c->in.name,
+				 *wanted ? " of " : "", wanted);
 	if (*wanted)
 		return error_set(err, ENODATA, "%s: there are no samples of %s; 'jstrobe help families' lists what "
 				 "can be asked for", c->in.name, wanted);
 	return error_set(err, ENODATA, "%s: there are no samples in this recording", c->in.name);
 }
 
+/* Expressions leave nothing of any profile. */
+static bool all_left_out(const struct conversion *c)
+{
+	size_t i;
+
+	if (!c->options->jfrconv || !(c->options->include[0] || c->options->exclude[0]))
+		return false;
+	for (i = 0; i < c->profiles.count; i++)
+		if (c->profiles.items[i].stack_count)
+			return false;
+	return true;
+}
+
 static int read_stacks(struct conversion *c, struct error *err)
 {
+	if (c->selection.spans)
+		return error_set(err, EINVAL, "%s: collapsed stacks have no spans; leave out --latency and --tag",
+				 c->in.name);
 	if (c->selection.left)
 		return error_set(err, EINVAL, "%s: collapsed stacks do not say what was freed; leave out --leak",
 				 c->in.name);
@@ -385,9 +421,9 @@ static int read_saved(struct conversion *c, struct error *err)
 	if (s->left)
 		return error_set(err, EINVAL, "%s: this JSON has sums, and does not say what was freed; leave out "
 				 "--leak", c->in.name);
-	if (s->in_range || *s->states || *s->threads)
+	if (s->in_range || s->spans || *s->states || *s->threads)
 		return error_set(err, EINVAL, "%s: this JSON has sums, without times and threads; leave out --filter, "
-				 "--state, --from and --to", c->in.name);
+				 "--state, --from, --to, --latency and --tag", c->in.name);
 	return saved_read(&c->in, c->selection.families, &c->selection.context_filter, &c->aggregate, &c->info, err);
 }
 
@@ -410,6 +446,9 @@ static int read_recording(struct conversion *c, const struct options *o, struct 
 		return no_memory(c, err);
 	if (rc)
 		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
+	if (c->selection.spans && !c->spans.items.count)
+		return error_set(err, ENODATA, "%s: it has no span that --latency and --tag mean (profiler.Span, "
+				 "jdk.MethodTrace)", c->in.name);
 	recording_info_notes(&c->info, c->in.name, &c->notes);
 	return 0;
 }
@@ -423,9 +462,15 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 	if (!c)
 		return error_set(err, ENOMEM, "out of memory");
 	buffer_init(&c->notes, -1);
+	c->options = o;
 	c->title = o->title[0] ? o->title : NULL;
 	c->aggregate.per_thread = o->threads;
 	begin_selection(&c->selection, o);
+	if (o->latency || o->tag[0]) {
+		c->spans.tag = o->tag;
+		c->spans.least = o->latency;
+		c->selection.spans = &c->spans;
+	}
 	if (o->leak) {
 		c->left.tail = o->tail ? o->tail - 1 : LEAK_TAIL;
 		c->selection.left = &c->left;
@@ -444,6 +489,9 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 		rc = make_profiles(c, main_only && !o->families[0], err);
 	if (rc == 0 && !c->profiles.count)
 		rc = nothing(c, err);
+	if (rc == 0 && all_left_out(c))
+		rc = error_set(err, ENODATA, "%s: no stack is left by --include and --exclude, which are regular "
+			       "expressions of whole names here", c->in.name);
 	if (rc == 0)
 		rc = show(c, err);
 	if (rc && c->aggregate.too_much)
@@ -476,11 +524,15 @@ void readers_free(struct conversion *c)
 		read_aggregate_profile_free(&c->profiles.items[i]);
 	for (i = 0; i < c->texts.count; i++)
 		free(c->texts.items[i]);
+	for (i = 0; i < c->lists.count; i++)
+		free(c->lists.items[i]);
+	free(c->lists.items);
 	free(c->profiles.items);
 	free(c->texts.items);
 	free(c->shown);
 	free(c->info.counts.items);
 	left_blocks_free(&c->left);
+	free(c->spans.items.items);
 	buffer_free(&c->notes);
 	read_aggregate_free(&c->aggregate);
 	input_close(&c->in);

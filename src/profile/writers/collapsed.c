@@ -25,10 +25,9 @@ static void put_line(struct buffer *out, const struct sorted *s, const struct so
 		      (unsigned long long)(options->total ? r->self_weight : r->self_samples));
 }
 
-void format_collapsed(const struct profile *p, const struct format_options *options,
+static void put_lines(const struct profile *p, const struct format_options *options, unsigned style,
 		      struct buffer *out)
 {
-	unsigned style = format_style(STYLE_COLLAPSED, options);
 	struct sorted s;
 	uint32_t i;
 
@@ -45,4 +44,21 @@ void format_collapsed(const struct profile *p, const struct format_options *opti
 			put_line(out, &s, &r, options);
 	}
 	sorted_free(&s);
+}
+
+void format_collapsed(const struct profile *p, const struct format_options *options,
+		      struct buffer *out)
+{
+	unsigned style = format_style(STYLE_COLLAPSED, options);
+	struct narrowed n;
+
+	if (options->minwidth <= 0) {
+		put_lines(p, options, style, out);
+		return;
+	}
+	if (prune_apply(&n, p, options, style) && !out->failed)
+		out->failed = ENOMEM;
+	else
+		put_lines(&n.profile, options, style, out);
+	prune_free(&n);
 }

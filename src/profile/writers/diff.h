@@ -30,6 +30,8 @@ int diff_unit(struct diff *d, bool by_samples, struct error *err);
 void diff_text(const struct diff *d, const struct format_options *options, unsigned hot, struct buffer *out);
 /* The same for programs: docs/reference/json.md. */
 void diff_json(const struct diff *d, struct buffer *out);
+/* Stacks with their numbers before and after, those of --total or samples. */
+void diff_collapsed(const struct diff *d, const struct format_options *options, struct buffer *out);
 /* The page, with a flame graph in which colours are changes. */
 void diff_page(const struct diff *d, const char *title, const struct format_options *options, struct buffer *out);
 

@@ -10,7 +10,7 @@
 #include "common/options/options.h"
 #include "profile/readers/jfr/event_handlers.h"
 
-/* "STATE_RUNNABLE" is what the user calls runnable. */
+/* "STATE_RUNNABLE" is what the user calls runnable, or r. */
 static bool state_wanted(const char *states, const char *state)
 {
 	size_t n;
@@ -23,7 +23,7 @@ static bool state_wanted(const char *states, const char *state)
 			states += 6;
 			n -= 6;
 		}
-		if (n && ascii_begins(states, state, n) && (state[n] == '\0' || state[n] == '_'))
+		if (n && ascii_begins(states, state, n))
 			return true;
 	}
 	return false;

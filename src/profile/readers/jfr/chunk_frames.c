@@ -117,6 +117,9 @@ static uint32_t make_frame(struct names *n, const uint32_t said[SAID_WORDS])
 		words[READ_FRAME_LINE] = said[SAID_LINE];
 	} else if (said[SAID_METHOD]) {
 		words[READ_FRAME_LIBRARY] = library_of(n, said[SAID_CLASS]);
+		/* a function of C++ is known by having its arguments, whether they are told or not */
+		if (strcmp(names_text_of(n, said[SAID_KIND]), "C++") == 0)
+			words[READ_FRAME_SIGNATURE] = said[SAID_NAME];
 	}
 	if (!words[READ_FRAME_NAME])
 		words[READ_FRAME_NAME] = strings_add(&n->aggregate->strings, "[unknown]", 9);
@@ -200,7 +203,7 @@ uint32_t names_frame(struct names *n, uint64_t method, uint64_t kind, uint32_t l
 		said[SAID_NAME] = m->name;
 		said[SAID_SIGNATURE] = m->signature;
 		said[SAID_NATIVE] = m->native;
-		said[SAID_LINE] = (int32_t)line > 0 ? line : 0;
+		said[SAID_LINE] = (int32_t)line > 0 || n->bci ? line : 0;
 	}
 	return frame_as_said(n, said);
 }
@@ -210,14 +213,36 @@ uint32_t names_method(struct names *n, uint64_t key)
 	return names_frame(n, key, 0, 0);
 }
 
+/* Where "Foo$$Lambda$14+0x0000000800c03000", in any recorder's spelling, has what tells it from others, or N. */
+static size_t hidden_part(const char *text, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i + 3 < n; i++)
+		if (strchr("+/.", text[i]) && text[i + 1] == '0' && text[i + 2] == 'x')
+			return i;
+	return n;
+}
+
+/* Where the class begins behind its package, in the N letters of TEXT. */
+static size_t behind_package(const char *text, size_t n)
+{
+	size_t i;
+
+	for (i = hidden_part(text, n); i > 0; i--)
+		if (text[i - 1] == '/' || text[i - 1] == '.')
+			break;
+	return i;
+}
+
 /* "[[Ljava/lang/String;" is java.lang.String[][], "[B" is byte[]. */
 static uint32_t object_name(struct names *n, const char *text)
 {
 	struct java_class c = java_class_of(text);
-	size_t i;
+	size_t end = n->norm ? hidden_part(c.element, c.length) : c.length, i;
 
 	n->text.length = 0;
-	for (i = 0; i < c.length; i++)
+	for (i = n->simple ? behind_package(c.element, c.length) : 0; i < end; i++)
 		buffer_putc(&n->text, c.element[i] == '/' ? '.' : c.element[i]);
 	for (; c.dimensions; c.dimensions--)
 		buffer_puts(&n->text, "[]");

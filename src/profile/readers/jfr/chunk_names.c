@@ -116,8 +116,8 @@ static void find_layouts(struct names *n)
 						   ARRAY_LEN(frame_fields));
 	n->method_layout = field_layout_up_to(n->layouts, n->method_type, method_fields, ARRAY_LEN(method_fields));
 	n->thread_layout = field_layout_up_to(n->layouts, n->thread_type, thread_fields, ARRAY_LEN(thread_fields));
-	n->usual = n->frame_layout != LAYOUT_NONE && field_layout_is_row(n->layouts, n->frame_layout, usual_frame,
-								ARRAY_LEN(usual_frame));
+	n->usual = !n->bci && n->frame_layout != LAYOUT_NONE &&
+		   field_layout_is_row(n->layouts, n->frame_layout, usual_frame, ARRAY_LEN(usual_frame));
 }
 
 int names_learn(struct names *n, const struct metadata *metadata, struct field_layouts *layouts, struct pools *pools)

@@ -33,7 +33,9 @@ struct method_said {
 
 struct names {
 	struct read_aggregate *aggregate;
-	bool lines;
+	bool lines, bci;
+	bool norm, simple; /* classes of objects: without what tells hidden ones apart, without their package */
+
 	struct buffer text;
 	/* what frames were made of, in all chunks, and the frame of each */
 	struct lists said;

@@ -163,6 +163,14 @@ static bool room(struct names *n, uint64_t count)
 	return (n->slots || grow(n)) && count < UINT32_MAX / 2 && VECTOR_RESERVE(&n->list, count);
 }
 
+/* A frame's line, or below 0 its place in the bytecode; 0: neither is known, or wanted. */
+static uint32_t place_of(const struct names *n, const uint64_t slots[FRAME_SLOTS])
+{
+	if (n->lines && (!n->bci || (int32_t)slots[IN_LINE] > 0))
+		return (uint32_t)slots[IN_LINE];
+	return n->bci ? -(uint32_t)(slots[IN_BCI] & 0xffff) : 0;
+}
+
 /* The frames at R, innermost first there, outermost first in the aggregate. */
 static uint32_t read_stack(struct names *n, struct reader *r)
 {
@@ -185,7 +193,7 @@ static uint32_t read_stack(struct names *n, struct reader *r)
 			continue;
 		field_layout_read(n->layouts, n->frame_layout, r, slots);
 		n->list.items[--left] = frame_by_number(n, slots[IN_METHOD], slots[IN_KIND],
-						  n->lines ? (uint32_t)slots[IN_LINE] : 0);
+						  place_of(n, slots));
 	}
 	return r->c.failed || n->aggregate->no_memory ? LISTS_FAILED :
 						   lists_add(&n->aggregate->stacks, n->list.items, (uint32_t)count);

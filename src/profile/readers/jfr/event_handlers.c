@@ -294,6 +294,27 @@ static int add_counts(struct chunk_handlers *w, uint32_t type, const struct rule
 	return 0;
 }
 
+/* While spans are noted, nothing else is. */
+static int add_span(struct chunk_handlers *w, uint32_t type)
+{
+	static const struct wanted fields[] = {
+		{"startTime", SLOT_TIME}, {"duration", SLOT_WEIGHT}, {"eventThread", SLOT_THREAD}, {"tag", SLOT_A}};
+	const char *name = w->metadata.types.items[type].name;
+	const struct metadata_field *duration = field_of(&w->metadata, type, "duration");
+	struct event_handler *handler;
+
+	if ((strcmp(name, "profiler.Span") != 0 && strcmp(name, "jdk.MethodTrace") != 0) || !duration ||
+	    !is_key(w, type, "eventThread", w->names.thread_type))
+		return 0;
+	handler = add_handler(w, type, HANDLE_SPAN);
+	if (!handler)
+		return -ENOMEM;
+	handler->layout = field_layout_of(&w->layouts, type, fields, ARRAY_LEN(fields));
+	handler->unit = duration->unit;
+	handler->has_thread = true;
+	return 0;
+}
+
 static int add_type(struct chunk_handlers *w, uint32_t type)
 {
 	const char *name = w->metadata.types.items[type].name;
@@ -301,6 +322,8 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 	struct source row;
 	size_t i;
 
+	if (w->selection->spans && w->selection->spans->noting)
+		return add_span(w, type);
 	for (i = 0; i < ARRAY_LEN(rules); i++)
 		if (strcmp(rules[i].event, name) == 0 && (rules[i].kind != HANDLE_FREED || w->selection->left))
 			return add_counts(w, type, &rules[i]);
@@ -365,7 +388,12 @@ int event_handlers_init(struct chunk_handlers *w, const struct selection *select
 	w->selection = selection;
 	w->aggregate = aggregate;
 	w->info = info;
-	return names_init(&w->names, aggregate, lines);
+	if (names_init(&w->names, aggregate, lines))
+		return -ENOMEM;
+	w->names.bci = selection->bci;
+	w->names.norm = selection->norm;
+	w->names.simple = selection->simple;
+	return 0;
 }
 
 static void forget_types(struct chunk_handlers *w)

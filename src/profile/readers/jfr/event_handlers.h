@@ -10,6 +10,7 @@
 #include "profile/readers/jfr/event_sources.h"
 #include "profile/readers/jfr/left_blocks.h"
 #include "profile/readers/jfr/recording_info.h"
+#include "profile/readers/jfr/spans.h"
 #include "profile/readers/jfr/stack_counts.h"
 
 /* Which samples count; the same for all chunks, but for the clock. */
@@ -19,8 +20,11 @@ struct selection {
 	const char *threads;  /* "120-127;132"; "" = all */
 	struct context_filter context_filter;
 	bool by_thread;
+	bool bci;             /* frames have their places in the bytecode */
+	bool norm, simple;    /* how classes of objects are spelled; those of methods get that when they are written */
 	bool in_range;        /* FROM and TO are set */
 	int64_t from, to;     /* ns since 1970 */
+	struct spans *spans;  /* samples of these times alone; NULL = all */
 	struct left_blocks *left; /* native memory: only what was not freed; NULL = all */
 };
 
@@ -32,6 +36,7 @@ enum handler_kind {
 	HANDLE_EVENT,     /* jstrobe.EventSample: the event is said by name */
 	HANDLE_WEIGHTS,   /* jstrobe.SampleWeights: of the execution samples of CPU time before */
 	HANDLE_WALL_WEIGHTS, /* jstrobe.WallWeights: of the wall-clock samples before */
+	HANDLE_SPAN,      /* while spans are noted: profiler.Span, jdk.MethodTrace */
 	HANDLE_TIMING,    /* jdk.MethodTiming: a sum */
 	HANDLE_COUNTS, HANDLE_REASON, /* jstrobe.Counters, jstrobe.SamplesLost */
 	HANDLE_SETTING, HANDLE_JVM, HANDLE_JDK_LOST,
@@ -62,7 +67,7 @@ struct event_handler {
 	bool of_call;       /* what it stands for, and its object, are in the jstrobe.IOWeight before it */
 	uint8_t operation, io_kind; /* of the call; IO_OPERATIONS: the event says both */
 	uint32_t object_type;
-	enum metadata_unit unit; /* HANDLE_TIMING: of the average */
+	enum metadata_unit unit; /* HANDLE_TIMING: of the average; HANDLE_SPAN: of the duration */
 	uint64_t slots[SLOTS];
 };
 

@@ -165,24 +165,42 @@ static void work_together(struct worker *all, unsigned count)
 		pthread_join(all[i].thread, NULL);
 }
 
-/* One thread notes what came and what went, before all of them read. False: no memory. */
+/* One thread notes what is asked of all events, before all threads read. False: no memory. */
+static bool note(const struct input *in, const struct selection *selection, struct recording_info *info)
+{
+	struct read_aggregate aggregate = {.no_memory = false};
+	struct reading r = {.in = in, .selection = selection, .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct worker one = {.reading = &r, .aggregate = &aggregate, .info = info};
+	bool whole;
+
+	read_aggregate_limit(&aggregate, in->size, 1);
+	work(&one);
+	whole = !aggregate.no_memory && r.rc != -ENOMEM;
+	free(info->counts.items);
+	read_aggregate_free(&aggregate);
+	return whole;
+}
+
+/* What came and what went. */
 static bool find_left(const struct input *in, const struct selection *selection)
 {
 	struct left_blocks *left = selection->left;
-	struct read_aggregate aggregate = {.no_memory = false};
 	struct recording_info info = {.chunks = 0};
-	struct reading r = {.in = in, .selection = selection, .lock = PTHREAD_MUTEX_INITIALIZER};
-	struct worker one = {.reading = &r, .aggregate = &aggregate, .info = &info};
-	bool found;
 
 	left->noting = true;
-	read_aggregate_limit(&aggregate, in->size, 1);
-	work(&one);
-	found = !aggregate.no_memory && r.rc != -ENOMEM &&
-		left_blocks_find(left, (int64_t)info.start_ns, (int64_t)info.end_ns);
-	free(info.counts.items);
-	read_aggregate_free(&aggregate);
-	return found;
+	return note(in, selection, &info) &&
+	       left_blocks_find(left, (int64_t)info.start_ns, (int64_t)info.end_ns);
+}
+
+static bool find_spans(const struct input *in, const struct selection *selection)
+{
+	struct recording_info info = {.chunks = 0};
+
+	selection->spans->noting = true;
+	if (!note(in, selection, &info) || selection->spans->no_memory)
+		return false;
+	spans_sort(selection->spans);
+	return true;
 }
 
 int recording_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
@@ -193,7 +211,8 @@ int recording_read(const struct input *in, const struct selection *selection, st
 	struct worker *all = calloc(threads, sizeof(*all));
 	unsigned i;
 
-	if (!all || (selection->left && !find_left(in, selection))) {
+	if (!all || (selection->spans && !find_spans(in, selection)) ||
+	    (selection->left && !find_left(in, selection))) {
 		free(all);
 		return -ENOMEM;
 	}

@@ -178,6 +178,35 @@ static void take_live_heap(struct chunk_handlers *w, const uint64_t *slots)
 	w->live.most = slots[SLOT_D];
 }
 
+/* What tells the thread at PLACE apart: its system id; a virtual thread has none. 0: not known. */
+static uint64_t thread_id(struct chunk_handlers *w, uint32_t at)
+{
+	uint32_t number = at == STACK_COUNT_NONE ? LISTS_FAILED : names_thread(&w->names, at), count;
+	const uint32_t *words;
+
+	if (number == LISTS_FAILED)
+		return 0;
+	words = lists_get(&w->aggregate->threads, number, &count);
+	return words[READ_THREAD_TID] ? words[READ_THREAD_TID] : (uint64_t)words[READ_THREAD_JAVA_ID] << 32;
+}
+
+static void note_span(struct chunk_handlers *w, const struct event_handler *handler)
+{
+	const uint64_t *slots = handler->slots;
+	struct spans *spans = w->selection->spans;
+	int64_t from = chunk_time(w->chunk, slots[SLOT_TIME]), to;
+	uint64_t ns = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT];
+
+	ns = handler->unit == UNIT_TICKS ? wide_scale(ns, NS_PER_S, 0, w->chunk->ticks_per_second) :
+	     wide_scale(ns, metadata_unit_ns(handler->unit), 0, 1);
+	if (ns < spans->least || (*spans->tag && strcmp(text(w, slots[SLOT_A]), spans->tag) != 0))
+		return;
+	if (__builtin_add_overflow(from, (int64_t)MIN(ns, (uint64_t)INT64_MAX), &to))
+		to = INT64_MAX;
+	spans_note(spans, &(struct thread_span){
+		thread_id(w, place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD])), from, to});
+}
+
 static void take_sample(struct chunk_handlers *w, struct event_handler *handler, uint64_t position)
 {
 	const uint64_t *slots = handler->slots;
@@ -224,6 +253,8 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 	if (!wall && handler->kind != HANDLE_WALL)
 		mark &= STATE_CPU | STATE_UNWANTED; /* states are told of wall-clock samples */
 	if (samples && !(mark & STATE_UNWANTED) && is_of_context(w, thread, slots[SLOT_TIME]) &&
+	    (!w->selection->spans || spans_hold(w->selection->spans, thread_id(w, thread),
+						chunk_time(w->chunk, slots[SLOT_TIME]))) &&
 	    (!w->threads || (thread != STACK_COUNT_NONE && w->threads[thread]))) {
 		item = stack_count_add(&a->t, stack, thread, w->selection->by_thread, object,
 				 mark >> STATE_SHIFT, samples, weight);
@@ -458,6 +489,9 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 	}
 	switch (handler->kind) {
 	case HANDLE_FREED:
+		break;
+	case HANDLE_SPAN:
+		note_span(w, handler);
 		break;
 	case HANDLE_WEIGHTS:
 		take_weights(w, handler, w->unweighed.items, w->unweighed.count);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/base/map.h"
 #include "profile/model/calls.h"
 #include "profile/writers/jfr/jfr.h"
 #include "profile/writers/writers.h"
@@ -24,14 +25,17 @@ static void put_jvm(struct jfr *j, const struct profile *p, uint64_t time)
 	jfr_event(j, JFR_JVM_INFORMATION, time, values, ARRAY_LEN(values));
 }
 
-/* A method's key, 0: out of memory. Classes are spelled with slashes there. */
+/* A method's key, 0: out of memory. Classes are spelled with slashes there, hidden ones as the JVM does: Name+0x…. */
 static uint32_t method_key(struct jfr *j, const char *class_name, const char *name, const char *type)
 {
-	char *spelled = strdup(class_name), *dot;
+	char *spelled = strdup(class_name), *hidden, *dot;
 	uint32_t key = 0;
 
 	for (dot = spelled; dot && (dot = strchr(dot, '.')); )
 		*dot = '/';
+	hidden = spelled ? strstr(spelled, "/0x") : NULL;
+	if (hidden)
+		*hidden = '+';
 	if (spelled)
 		key = jfr_method(j, spelled, name, type, false);
 	free(spelled);
@@ -75,14 +79,24 @@ static uint32_t stack_of(struct jfr *j, const struct calls *c, const struct call
 	return key;
 }
 
+/* The thread of E, 0: out of memory; in KEYS once for all of its calls. */
+static uint32_t thread_of(struct jfr *j, const struct calls_event *e, struct map *keys)
+{
+	struct jfr_thread thread = {.java_id = e->thread_id, .is_java = true, .name = e->thread};
+	uint32_t *key = map_put(keys, e->thread_id, NULL);
+
+	if (key && !*key)
+		*key = jfr_thread(j, &thread);
+	return key ? *key : 0;
+}
+
 /* Calls that took longer than --latency. */
-static bool put_event(struct jfr *j, const struct profile *p, const struct calls_event *e)
+static bool put_event(struct jfr *j, const struct profile *p, const struct calls_event *e, struct map *threads)
 {
 	const struct calls *c = p->calls;
 	const struct calls_method *m = &c->methods[e->method];
-	struct jfr_thread thread = {.java_id = e->thread_id, .is_java = true, .name = e->thread};
 	uint64_t since = e->started_at > p->started_at ? e->started_at - p->started_at : 0;
-	uint32_t by = jfr_thread(j, &thread), stack = stack_of(j, c, &c->stacks[e->stack]);
+	uint32_t by = thread_of(j, e, threads), stack = stack_of(j, c, &c->stacks[e->stack]);
 	uint32_t method = method_key(j, m->class_name, m->name, m->type);
 
 	if (!by || !stack || !method)
@@ -101,6 +115,7 @@ void calls_jfr(const struct profile *p, const struct format_options *options, st
 	struct jfr *j = fd < 0 ? NULL : jfr_new(fd, &how, p->started_at, BEGAN);
 	uint64_t end = BEGAN + p->duration;
 	struct error err = {.code = ENOMEM};
+	struct map threads = {.slots = NULL};
 	bool whole = j;
 	uint32_t i;
 
@@ -109,7 +124,7 @@ void calls_jfr(const struct profile *p, const struct format_options *options, st
 	for (i = 0; whole && i < c->method_count; i++)
 		whole = !c->methods[i].count || put_method(j, c, &c->methods[i], end);
 	for (i = 0; whole && i < c->event_count; i++)
-		whole = put_event(j, p, &c->events[i]);
+		whole = put_event(j, p, &c->events[i], &threads);
 	if (whole && jfr_finish(j, end, &err) == 0) {
 		buffer_append_file(out, fd);
 		err.code = 0;
@@ -117,6 +132,7 @@ void calls_jfr(const struct profile *p, const struct format_options *options, st
 	if (err.code && !out->failed)
 		out->failed = fd < 0 ? EMFILE : err.code;
 	jfr_free(j);
+	map_free(&threads);
 	if (fd >= 0)
 		close(fd);
 }

@@ -313,6 +313,8 @@ static void put_view(struct json_writer *w, const struct profile *p, const struc
 	json_put_bool(w, "inverted", options->inverted);
 	if (options->tree)
 		json_put_bool(w, "asTree", true);
+	if (options->highlight)
+		json_put_text(w, "highlight", options->highlight);
 	json_put_bool(w, "kindsUnknown", p->kinds_unknown);
 }
 
