@@ -369,6 +369,15 @@ def test_roots_refused(jdk17):
         assert done.returncode != 0 and "of objects that are still there" in done.stderr, done.stderr
 
 
+def test_roots_of_nothing(jdk17):
+    """Where nothing grows no references are followed, and that is said."""
+    with Program(jdk17, "Lives", 1024, 1024) as program:
+        start(program, 4096)
+        said = "roots: no references were followed, as nothing surely grew at that moment"
+        assert said in jstrobe("dump", "--gc", "--roots", "2", program.pid).stdout
+        assert result("stop", program, "--gc", "--roots", "2").json["roots"] == said
+
+
 def test_leaks_after_resume(jdk, say):
     """What grows is told of the time since the session was resumed; a recording of both parts says that it cannot tell."""
     path = result_file(".jfr")

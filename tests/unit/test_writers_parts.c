@@ -307,7 +307,7 @@ static void loss_line_of_bytes(void **state)
 /* Objects are a sample of what was counted: further apart than chance puts them the line says so. */
 static void loss_line_beyond_chance(void **state)
 {
-	struct profile p = sample_empty();
+	struct profile p = sample_empty(), none;
 	char text[400];
 
 	(void)state;
@@ -344,6 +344,14 @@ static void loss_line_beyond_chance(void **state)
 	p.young = true;
 	expect_loss(&p, "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 objects; the "
 			"heap held 300 MB at its last collection · 100 % complete stacks", false);
+	/* none of it is there */
+	none = p;
+	none.stored = none.complete = none.weight_stored = 0;
+	none.gone = none.taken;
+	expect_loss(&none, "No samples: of 1,000 sampled objects none is there any more", false);
+	none.young = false;
+	expect_loss(&none, "No samples: of 1,000 sampled objects none is known to be there after a collection of the heap; "
+			"if there was none, the option gc asks for one, and live-min-gcs=0 shows young objects, too", false);
 	/* a rate has made it longer */
 	p.interval_most = 3 * p.interval;
 	snprintf(text, sizeof(text), "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 "

@@ -225,6 +225,22 @@ static void hot(void **state)
 	       " 18.48%  in 4 more methods\n\n" HOT_TRUST);
 }
 
+/* What is wider than its column does not run into the one before. */
+static void hot_for_an_hour(void **state)
+{
+	struct profile p = sample_profile(false);
+	struct profile_stack one = p.stacks[0];
+	char *text;
+
+	(void)state;
+	one.weight = p.weight_stored = 3793ull * NS_PER_S;
+	p.stacks = &one;
+	p.stack_count = 1;
+	text = sample_write_text(&p, "hot", &(struct format_options){.total = true});
+	assert_non_null(strstr(text, "100.00% 63 min 13 s  100.00% 63 min 13 s  "));
+	free(text);
+}
+
 static void colour_only_where_asked(void **state)
 {
 	struct profile p = sample_profile(true);
@@ -451,6 +467,7 @@ int main(void)
 		cmocka_unit_test(traces_and_flat_alone),
 		cmocka_unit_test(call_tree),
 		cmocka_unit_test(hot),
+		cmocka_unit_test(hot_for_an_hour),
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(names_are_printable),
 		cmocka_unit_test(no_samples),

@@ -80,6 +80,8 @@ void session_roots_find(const struct profile *p, uint32_t most, uint64_t pause)
 			keep(&l, &l.rows[i], found.chains[i].failed ? "" : found.chains[i].data);
 		roots.told = ok ? what_it_took(&found) : strdup(err.text);
 		live_objects_roots_free(&found);
+	} else {
+		roots.told = strdup("roots: no references were followed, as nothing surely grew at that moment");
 	}
 	leaks_free(&l);
 }

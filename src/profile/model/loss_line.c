@@ -217,9 +217,11 @@ static void put_survivors(const struct profile *p, struct buffer *out)
 		return;
 	}
 	if (p->stored == 0) {
-		buffer_printf(out, "No samples: of %s sampled object%s none is known to have survived a collection of "
-			      "the heap; the option gc asks for a collection, live-min-gcs=0 shows young objects, too",
-			      human_count(p->gone).text, human_plural(p->gone));
+		buffer_printf(out, "No samples: of %s sampled object%s none is ", human_count(p->gone).text,
+			      human_plural(p->gone));
+		buffer_puts(out, p->young ? "there any more" : "known to be there after a collection of the heap; if "
+							       "there was none, the option gc asks for one, and "
+							       "live-min-gcs=0 shows young objects, too");
 		return;
 	}
 	put_left(p, "objects still there", out);

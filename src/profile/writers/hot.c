@@ -55,7 +55,8 @@ static void put_bar(struct buffer *out, uint64_t part, uint64_t whole)
 
 static void put_value(struct buffer *out, uint64_t value, enum weight_kind kind)
 {
-	human_right(out, human_amount(value, kind).text, 10);
+	buffer_putc(out, ' '); /* minutes and hours are wider than the rest */
+	human_right(out, human_amount(value, kind).text, 9);
 }
 
 static void put_row(struct buffer *out, const struct methods *m, const struct method *row,
@@ -147,7 +148,7 @@ static bool put_leaks(struct buffer *out, const struct profile *p, const struct 
 	before = out->length;
 	if (ok)
 		leaks_put_full(out, &l, p);
-	if (ok && l.count)
+	if (ok && (l.count || p->chains_told))
 		buffer_puts(out, out->length > before ? "\n\n" : "\n");
 	leaks_free(&l);
 	return ok;

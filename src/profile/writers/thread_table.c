@@ -78,7 +78,8 @@ static void put_row(struct buffer *out, const struct profile *p, const struct na
 	uint64_t all = by_weight ? p->weight_stored : p->stored;
 
 	buffer_printf(out, "%6s%%", decimal(percent_of(thread->value, all), 2).text);
-	human_right(out, human_amount(thread->value, by_weight ? p->weight_kind : WEIGHT_COUNT).text, 10);
+	buffer_putc(out, ' '); /* as in the table of methods */
+	human_right(out, human_amount(thread->value, by_weight ? p->weight_kind : WEIGHT_COUNT).text, 9);
 	buffer_puts(out, "  ");
 	frame_name_thread(out, &p->threads[thread->thread], STYLE_TEXT);
 	buffer_printf(out, "  %s (%s%% of it)\n", name_text(names, hottest->name),
