@@ -265,7 +265,7 @@ def test_wrong_usage(tmp_path):
                         (["convert", text, tmp_path / "y.jfr"], "no JFR recording"), (["convert", "-e", "cpu", text], "collapsed"),
                         (["convert", "-I", ".*Map.*", text], "not regular expressions"),
                         (["convert", "--exclude", "^Map", text], "not regular expressions"),
-                        (["convert", "--classify", text], "unknown option")):
+                        (["convert", "--nothing", text], "unknown option")):
         done = jstrobe(*words)
         assert done.returncode == 2 and says in done.stderr, done.stderr
         assert len(os.listdir(tmp_path)) == 1

@@ -213,6 +213,24 @@ def test_the_same(recording, tmp_path, say):
         f"{empty} of them of nothing")
 
 
+def test_spans(programs, tmp_path):
+    """--tag and --latency: samples within the spans that a program makes."""
+    jar = os.path.join(PEERS, "async-profiler-4.6.jar")
+    library = os.path.join(PEERS, "ap46", "lib", "libasyncProfiler.so")
+    jvm.fetched("async-profiler 4.6 and the converter could not be fetched: spans not tried", jar, library, CONVERTER)
+    path, source = str(tmp_path / "spans.jfr"), os.path.join(os.path.dirname(__file__), "readers", "MakeSpans.java")
+    subprocess.run([jvm.find_jdk(17).java, "-cp", jar, source, library, path], check=True, timeout=60)
+    for options in ("--cpu --tag odd", "--cpu --tag even -t", "--cpu --latency 20", "--wall --tag odd --lines",
+                    "--wall --latency 10ms --tag even", "--cpu --tag odd --latency 25ms -r"):
+        their = theirs(options, path, tmp_path)
+        our, done = ours(options, path, tmp_path)
+        assert their and our == their, (options, done.stderr)
+        work = "MakeSpans.even" if "even" in options else "MakeSpans.odd"
+        assert sum(n for stack, n in our.items() if work in stack) > 0.8 * sum(our.values()), (options, our)
+        assert not any("MakeSpans.between" in stack for stack in our), options
+    assert ours("--cpu --tag neither", path, tmp_path)[1].returncode == 1
+
+
 def test_a_difference(programs, tmp_path):
     """--diff: stacks with two numbers, those that are there no more included; the page in a folder."""
     jvm.fetched("async-profiler 4.5 and its converter could not be fetched: not compared", LIBRARY, CONVERTER)

@@ -301,6 +301,7 @@ static int add_span(struct chunk_handlers *w, uint32_t type)
 		{"startTime", SLOT_TIME}, {"duration", SLOT_WEIGHT}, {"eventThread", SLOT_THREAD}, {"tag", SLOT_A}};
 	const char *name = w->metadata.types.items[type].name;
 	const struct metadata_field *duration = field_of(&w->metadata, type, "duration");
+	const struct metadata_field *tag = field_of(&w->metadata, type, "tag");
 	struct event_handler *handler;
 
 	if ((strcmp(name, "profiler.Span") != 0 && strcmp(name, "jdk.MethodTrace") != 0) || !duration ||
@@ -312,6 +313,10 @@ static int add_span(struct chunk_handlers *w, uint32_t type)
 	handler->layout = field_layout_of(&w->layouts, type, fields, ARRAY_LEN(fields));
 	handler->unit = duration->unit;
 	handler->has_thread = true;
+	if (tag && tag->pooled && !tag->array) {
+		handler->object_type = tag->type;
+		names_want(&w->names, tag->type);
+	}
 	return 0;
 }
 

@@ -190,6 +190,14 @@ static uint64_t thread_id(struct chunk_handlers *w, uint32_t at)
 	return words[READ_THREAD_TID] ? words[READ_THREAD_TID] : (uint64_t)words[READ_THREAD_JAVA_ID] << 32;
 }
 
+/* The text in SLOT, or the constant of the handler's type that stands there. */
+static const char *tag_of(struct chunk_handlers *w, const struct event_handler *handler, uint64_t slot)
+{
+	if (handler->object_type == METADATA_NONE)
+		return text(w, slot);
+	return strings_get(&w->aggregate->strings, names_text(&w->names, handler->object_type, slot));
+}
+
 static void note_span(struct chunk_handlers *w, const struct event_handler *handler)
 {
 	const uint64_t *slots = handler->slots;
@@ -199,7 +207,7 @@ static void note_span(struct chunk_handlers *w, const struct event_handler *hand
 
 	ns = handler->unit == UNIT_TICKS ? wide_scale(ns, NS_PER_S, 0, w->chunk->ticks_per_second) :
 	     wide_scale(ns, metadata_unit_ns(handler->unit), 0, 1);
-	if (ns < spans->least || (*spans->tag && strcmp(text(w, slots[SLOT_A]), spans->tag) != 0))
+	if (ns < spans->least || (*spans->tag && strcmp(tag_of(w, handler, slots[SLOT_A]), spans->tag) != 0))
 		return;
 	if (__builtin_add_overflow(from, (int64_t)MIN(ns, (uint64_t)INT64_MAX), &to))
 		to = INT64_MAX;
