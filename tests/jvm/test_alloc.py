@@ -66,6 +66,30 @@ def test_bytes_by_size(jdk, interval, say):
     say(f"alloc at {interval}, {jdk}: " + ", ".join(said))
 
 
+@pytest.mark.parametrize("earlier", ["", "4k", "50m", "50m 4k"])
+@pytest.mark.parametrize("before", [0, 20 << 20])
+def test_distances_drawn_before(jdk, before, earlier, say):
+    """
+    Threads that are there before the session, each with a distance to its first sample that it drew when it began, in
+    an earlier session by another interval, or used up while no one sampled (25): none is taken for one of this session.
+    """
+    threads, since, interval = 300, 1 << 20, 512 << 10
+    with Program(jdk, "Before", threads, before, since) as program:
+        wait_until(lambda: program.mark().get("ready"), 60)
+        for other in earlier.split():
+            start(program, other)
+            assert jstrobe("stop", program.pid).returncode == 0
+        start(program, interval)
+        truth = program.play()
+        profile = result(program)
+    mine = [s for s in profile.stacks if "truth.Before.again" in s["frames"]]
+    told = sum(s["weight"] for s in mine)
+    # a sum of samples: 600 of one interval each
+    error = (threads * since * interval) ** 0.5
+    say(f"{jdk}: {told / truth['since'] - 1:+.1%}, standard error {error / truth['since']:.1%}")
+    assert abs(told - truth["since"]) < 5 * error, (told, truth["since"])
+
+
 def test_class_place_and_thread(jdk):
     with Program(jdk, "Allocs", "65536", 400 * 65536) as program:
         start(program, 65536)

@@ -3,8 +3,8 @@
  *
  *   a TLAB's end, moved to the drawn point ─▶ slow path of the allocation ─▶ class, size ─▶ each source of the session
  *
- * Compiled code's fast path stays as it is. A thread draws its next distance when it begins and at each of its samples;
- * one that was there before the session draws its first by the interval that was set then, and weighs it by that.
+ * Compiled code's fast path stays as it is. A thread draws its next distance when it begins and at each of its samples:
+ * what one that was there before the session has drawn is kept by object_draws.h.
  */
 #include "agent/sources/object_samples.h"
 
@@ -13,11 +13,12 @@
 #include "agent/sources/active.h"
 #include "agent/sources/alloc_weight.h"
 #include "agent/sources/callback_source.h"
+#include "agent/sources/object_draws.h"
 #include "agent/sources/sample_rate.h"
+#include "agent/threads/records.h"
 #include "agent/zone/zone.h"
 #include "common/base/clock_ns.h"
 
-#define JVM_INTERVAL (512u << 10) /* of a JVM in which no agent has set another one (ThreadHeapSampler) */
 #define SOURCES 2                 /* alloc, live */
 
 static struct {
@@ -29,7 +30,7 @@ static struct {
 	_Atomic uint64_t least, most; /* that it was in this session, or in the last one */
 	bool bounded;              /* by a rate */
 	struct sample_rate rate;
-} samples = {.interval = JVM_INTERVAL};
+} samples = {.interval = OBJECT_DRAWS_INTERVAL};
 
 #define LONGEST_INTERVAL INT32_MAX
 
@@ -71,16 +72,18 @@ static void JNICALL on_sampled(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobjec
 
 void object_samples_arm(struct thread_record *r, uint32_t e)
 {
-	r->sources[e].period = atomic_load(&samples.interval);
+	r->sources[e].charged = object_draws_allocated(r);
+	object_draws_anew(r, e, atomic_load(&samples.interval));
+}
+
+void object_samples_java_ends(struct thread_record *r, uint32_t e)
+{
+	object_draws_anew(r, e, atomic_load(&samples.interval));
 }
 
 uint64_t object_samples_weigh(struct thread_record *r, uint32_t e, uint64_t size)
 {
-	struct record_source *s = &r->sources[e];
-	uint64_t drawn_by = s->period;
-
-	s->period = atomic_load(&samples.interval); /* the JVM has drawn the next distance */
-	return alloc_weight(size, drawn_by);
+	return object_draws_weight(r, e, size, atomic_load(&samples.interval));
 }
 
 uint64_t object_samples_about(uint64_t size)
@@ -98,12 +101,37 @@ void object_samples_intervals(uint64_t *least, uint64_t *most)
 
 static const jvmtiCapabilities capability = {.can_generate_sampled_object_alloc_events = 1};
 
+/* Threads that begin until the next session draw as if there had been none; what others have drawn is kept. */
 void object_samples_end(void)
 {
+	unsigned i;
+
 	if (!atomic_exchange(&samples.on, false))
 		return;
 	(*samples.ti)->SetEventNotificationMode(samples.ti, JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
+	for (i = 0; i < SOURCES && samples.sources[i]; i++) {
+		if (samples.sources[i]->wanted >= 0) {
+			object_draws_keep((uint32_t)samples.sources[i]->wanted);
+			break;
+		}
+	}
+	if ((*samples.ti)->SetHeapSamplingInterval(samples.ti, OBJECT_DRAWS_INTERVAL) == JVMTI_ERROR_NONE)
+		atomic_store(&samples.interval, OBJECT_DRAWS_INTERVAL);
 	(*samples.ti)->RelinquishCapabilities(samples.ti, &capability);
+}
+
+/* ---- its beginning ---- */
+
+static void pending(struct thread_record *r)
+{
+	unsigned i;
+
+	for (i = 0; i < SOURCES && samples.sources[i]; i++) {
+		int e = samples.sources[i]->wanted;
+
+		if (e >= 0 && atomic_load(&r->sources[e].arm) == ARM_CALLS)
+			object_draws_pending(r, (uint32_t)e, samples.wanted);
+	}
 }
 
 static int enable(const char *name, uint64_t interval, struct error *err)
@@ -112,6 +140,7 @@ static int enable(const char *name, uint64_t interval, struct error *err)
 
 	if (atomic_load(&samples.on))
 		return 0;
+	records_each(pending);
 	said = (*samples.ti)->AddCapabilities(samples.ti, &capability);
 	if (said == JVMTI_ERROR_NOT_AVAILABLE)
 		return error_set(err, ENOTSUP, "%s: this JVM gives no samples of allocations: it is older than "

@@ -31,8 +31,10 @@ void object_samples_halt(struct object_source *s);
 void object_samples_end(void);
 /* A collection of the heap, which this thread, attached, waits for. */
 void object_samples_collect(void);
-/* R, which is armed for E now, draws its next distance by the JVM's present interval. */
+/* R is armed for E now. Records' lock. */
 void object_samples_arm(struct thread_record *r, uint32_t e);
+/* R's Java thread ends; if it becomes one again, it draws anew. */
+void object_samples_java_ends(struct thread_record *r, uint32_t e);
 /* The shortest and the longest interval of this session, or of the last one. Any thread. */
 void object_samples_intervals(uint64_t *least, uint64_t *most);
 /* Bytes that an object of SIZE stands for, by the interval of now: of one whose record is not known. */

@@ -47,8 +47,16 @@ struct record_source {
 	_Atomic uint64_t rests_until;   /* switched off by the handler for so long, ns; 0 = it is not */
 	uint32_t rests;                 /* so far, handler's */
 	uint32_t departure;             /* LEAVING: its number; records' lock */
-	uint64_t burst_began;           /* real time and the thread's CPU time then, ns, handler's */
-	uint64_t burst_cpu;
+	union {
+		struct {
+			uint64_t burst_began; /* real time and the thread's CPU time then, ns, handler's */
+			uint64_t burst_cpu;
+		};
+		struct { /* sampled objects: of a thread that was there before, until its first (object_draws.h) */
+			uint64_t before; /* bytes that it had allocated since it drew; 0: no matter */
+			uint64_t room;   /* bytes that were left in its TLAB */
+		};
+	};
 	/*
 	 * ARM_TICKS: a thread of the engine asks for each sample by a signal of its own. It has the fields below
 	 * while asked == answered, the thread's handlers have them from the signal to the answer.

@@ -6,6 +6,7 @@
 #include "agent/sample/handler.h"
 #include "agent/sources/callback_source.h"
 #include "agent/sources/class_names.h"
+#include "agent/sources/object_draws.h"
 #include "agent/sources/object_samples.h"
 #include "agent/threads/records.h"
 #include "agent/zone/load.h"
@@ -19,52 +20,24 @@ static struct object_source alloc = OBJECT_SOURCE(take);
 
 /* ---- what the JVM counts ---- */
 
-/*
- * All bytes that R's Java thread has allocated: ThreadMXBean's number (Thread::cooked_allocated_bytes). Of a thread
- * that takes a new TLAB just now, those of the old one may be in it twice.
- */
-static uint64_t exact(const struct thread_record *r)
-{
-	uintptr_t thread = atomic_load(&((struct thread_record *)r)->java_thread), start, top;
-	const struct layout *l = &zone.layout;
-	uint64_t bytes;
-
-	if (!thread || l->thread_allocated < 0 || !load_u64(thread + (uintptr_t)l->thread_allocated, &bytes))
-		return 0;
-	if (l->thread_tlab < 0 || l->tlab_start < 0 || l->tlab_top < 0)
-		return bytes;
-	thread += (uintptr_t)l->thread_tlab;
-	if (load_word(thread + (uintptr_t)l->tlab_start, &start) && load_word(thread + (uintptr_t)l->tlab_top, &top) &&
-	    top > start)
-		bytes += top - start;
-	return bytes;
-}
-
 /* A thread that attaches anew begins at 0. */
 static void java_ends(struct thread_record *r, uint32_t e)
 {
 	if (atomic_load(&alloc.event) >= 0)
-		r->sources[e].last_count += callback_source_since(r, e, exact(r));
+		r->sources[e].last_count += callback_source_since(r, e, object_draws_allocated(r));
 	r->sources[e].charged = 0;
+	object_samples_java_ends(r, e);
 }
 
 static uint64_t counted(const struct thread_record *r, uint32_t e)
 {
 	return r->sources[e].last_count +
-	       (atomic_load(&alloc.event) >= 0 ? callback_source_since(r, e, exact(r)) : 0);
+	       (atomic_load(&alloc.event) >= 0 ? callback_source_since(r, e, object_draws_allocated(r)) : 0);
 }
 
 static void end_count(struct thread_record *r)
 {
-	callback_source_counted(r, (uint32_t)alloc.wanted, exact(r));
-}
-
-static void begin_count(struct thread_record *r)
-{
-	struct record_source *s = &r->sources[alloc.wanted];
-
-	if (atomic_load(&s->arm) == ARM_CALLS)
-		s->charged = exact(r);
+	callback_source_counted(r, (uint32_t)alloc.wanted, object_draws_allocated(r));
 }
 
 /* ---- on the thread that allocates ---- */
@@ -108,7 +81,6 @@ static int listen(struct buffer *notes, struct error *err)
 {
 	if (alloc.wanted < 0)
 		return 0;
-	records_each(begin_count);
 	return object_samples_listen(&alloc, err);
 }
 
@@ -145,7 +117,7 @@ static int arm(struct thread_record *r, uint32_t e)
 
 	object_samples_arm(r, e);
 	s->last_count = 0;
-	s->charged = exact(r);
+	s->charged = object_draws_allocated(r);
 	atomic_store_explicit(&s->arm, ARM_CALLS, memory_order_release);
 	return 0;
 }

@@ -218,7 +218,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	struct record_source *s = &r->sources[e];
 
 	object_samples_arm(r, e);
-	s->last_count = s->charged = 0;
+	s->last_count = 0;
 	atomic_store_explicit(&s->arm, ARM_CALLS, memory_order_release);
 	return 0;
 }
@@ -226,6 +226,6 @@ static int arm(struct thread_record *r, uint32_t e)
 const struct engine_ops engine_live = {
 	.java = true,
 	.name = "live", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
-	.halt = halt, .listen = listen, .listen_no_more = listen_no_more, .look = look, .vm_death = vm_death,
-	.release = live_table_release,
+	.java_ends = object_samples_java_ends, .halt = halt, .listen = listen, .listen_no_more = listen_no_more,
+	.look = look, .vm_death = vm_death, .release = live_table_release,
 };
