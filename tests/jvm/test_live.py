@@ -275,6 +275,7 @@ def test_leaks_in_every_result(jdk, collector, say):
         say(f"{collector}, {jdk}, {name}: {full['at_least_s']} to {full['at_most_s']} s")
     assert "byte[] allocated in truth.Leaks.leaks;" in converted(path, "html")
     text = jstrobe("convert", copy).stdout
+    assert re.search(r"they stand for \S+ MB in [\d,]+ objects; the heap held \S+ MB at its last collection", text), text
     assert "What grew all the time" in text and "At this rate the heap is full in " in text, text
     events = Recording(copy).events
     assert len(live_objects(copy)) > 100

@@ -324,7 +324,17 @@ static void loss_line_beyond_chance(void **state)
 	p.counted = 700ull << 20;
 	expect_loss(&p, "1,000 samples taken, all stored · they stand for 500 MB in 7 objects of 700 MB allocated"
 			" (71.43 %) · that is further apart than chance explains: HotSpot does not sample threads"
-			" that live for a short time at random, and before JDK 25 large objects disturb it (docs/use/alloc.md) · 100 % complete stacks", true);
+			" that live for a short time at random, and before JDK 25 large objects disturb it "
+			"(docs/use/alloc.md) · 100 % complete stacks", true);
+	/* what lies outside TLABs, also where nothing was counted */
+	none = p;
+	none.outside = none.weight_stored / 4;
+	none.counted = none.weight_stored;
+	expect_loss(&none, "1,000 samples taken, all stored · they stand for 500 MB in 7 objects, 25.00 % outside TLABs, of "
+			"500 MB allocated (100 %) · 100 % complete stacks", false);
+	none.counted = 0;
+	expect_loss(&none, "1,000 samples taken, all stored · they stand for 500 MB in 7 objects, 25.00 % outside TLABs · "
+			"100 % complete stacks", false);
 	/* the sum of both is what was there */
 	p.taken += 400;
 	p.lost[LOSS_outside_window] = 400;

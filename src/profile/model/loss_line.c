@@ -202,10 +202,10 @@ static void put_bytes(const struct profile *p, struct buffer *out)
 	if (p->objects)
 		buffer_printf(out, " in %s object%s", human_count(p->objects).text, human_plural(p->objects));
 	if (p->outside)
-		buffer_printf(out, ", %s outside TLABs,", human_percent(p->outside, p->weight_stored).text);
+		buffer_printf(out, ", %s outside TLABs", human_percent(p->outside, p->weight_stored).text);
 	if (p->counted)
-		buffer_printf(out, " of %s allocated (%s)", human_bytes(p->counted).text,
-			      human_percent(p->weight_stored, p->counted).text);
+		buffer_printf(out, "%s of %s allocated (%s)", p->outside ? "," : "",
+			      human_bytes(p->counted).text, human_percent(p->weight_stored, p->counted).text);
 	put_intervals(out, p);
 }
 

@@ -156,7 +156,7 @@ static void put_count(struct buffer *out, uint64_t n, const char *what)
 }
 
 /* The sentence that stands where a session of our own would vouch for its samples. */
-static const char *sentence(struct conversion *c, const struct read_aggregate_family *f)
+static const char *sentence(struct conversion *c, const struct read_aggregate_family *f, const struct profile *p)
 {
 	struct buffer text = BUFFER_INIT;
 	const char *slash = strrchr(c->in.name, '/');
@@ -175,6 +175,11 @@ static const char *sentence(struct conversion *c, const struct read_aggregate_fa
 	if (f->no_stack > f->failed)
 		put_count(&text, f->no_stack - f->failed, "without a stack");
 	put_count(&text, f->truncated, "with a truncated one");
+	if (p->objects)
+		buffer_printf(&text, " · they stand for %s in %s object%s", human_bytes(p->weight_stored).text,
+			      human_count(p->objects).text, human_plural(p->objects));
+	if (p->objects && p->survivors && p->counted)
+		buffer_printf(&text, "; the heap held %s at its last collection", human_bytes(p->counted).text);
 	return keep(c, &text);
 }
 
@@ -289,7 +294,7 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	p->complete = f->samples - f->truncated - f->no_stack;
 	if (!put_counts(c, p)) {
 		p->taken = p->stored;
-		p->told = sentence(c, f);
+		p->told = sentence(c, f, p);
 		if (!p->told)
 			return no_memory(c, err);
 	}
