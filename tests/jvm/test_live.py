@@ -429,3 +429,13 @@ def test_a_refused_start_leaves_nothing(jdk):
             assert done.returncode == 0 and program.alive(), done.stderr
         done = jstrobe("record", "--alloc", "32k", "-d", "1", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
+
+
+def test_who_is_left_out_takes_no_place(jdk17):
+    """Objects of threads that `filter` leaves out are in no table: 100,000 of them would fill it, and double weights."""
+    with Program(jdk17, "Allocs", "16,4096", 1 << 20) as program:
+        done = jstrobe("start", "-e", "live@0", "-t", "--filter", "name:new-4096", "--live-min-gcs", "0", program.pid)
+        assert done.returncode == 0, done.stderr
+        program.play()
+        profile = result("stop", program)
+    assert profile.stacks and {s["weight"] // s["samples"] for s in profile.stacks if s["frames"][-1] == "byte[]"} == {4096}

@@ -13,6 +13,7 @@
 #include "agent/jvm/log.h"
 #include "agent/command/control_thread.h"
 #include "agent/command/pending_output.h"
+#include "agent/zone/signal_entry.h"
 #include "agent/zone/zone.h"
 #include "common/os/os.h"
 
@@ -22,7 +23,7 @@ static struct {
 	struct sigaction former;
 } state;
 
-static void on_signal(int signo, siginfo_t *info, void *context)
+SIGNAL_HANDLER(static, on_signal)
 {
 	int code = errno;
 

@@ -9,6 +9,16 @@
 
 #define TRIES 100 /* who has come to the wrong record is out of it in no time */
 
+static bool is_left_out(const struct thread_record *known, uint32_t event)
+{
+	return known && atomic_load(&known->sources[event].arm) == ARM_NONE;
+}
+
+bool field_sample_leaves_out(uint32_t event)
+{
+	return is_left_out(record_find(&zone.records, context_tcb()), event);
+}
+
 struct thread_record *field_sample_enter(uint32_t event, uint64_t weight)
 {
 	struct thread_record *known = record_find(&zone.records, context_tcb()), *r;
@@ -17,9 +27,9 @@ struct thread_record *field_sample_enter(uint32_t event, uint64_t weight)
 	if (!known && handler_learn())
 		known = record_find(&zone.records, context_tcb());
 	r = wait_enter(event);
-	for (i = 0; !r && i < TRIES && known && atomic_load(&known->sources[event].arm) != ARM_NONE; i++)
+	for (i = 0; !r && i < TRIES && known && !is_left_out(known, event); i++)
 		r = wait_enter(event);
-	if (r || !atomic_load(&zone.enabled) || (known && atomic_load(&known->sources[event].arm) == ARM_NONE))
+	if (r || !atomic_load(&zone.enabled) || is_left_out(known, event))
 		return r;
 	zone_lose(event, LOSS_no_record, weight);
 	return NULL;

@@ -13,6 +13,8 @@
  * sample of WEIGHT is counted as lost.
  */
 struct thread_record *field_sample_enter(uint32_t event, uint64_t weight);
+/* Whether EVENT is not sampled on the running thread, as far as that is known before its record is entered. */
+bool field_sample_leaves_out(uint32_t event);
 /*
  * R, entered, takes a sample of EVENT that began at TIME (CLOCK_MONOTONIC), of WEIGHT: stored with FIELDS
  * behind it, or lost for a reason that is counted.

@@ -22,6 +22,7 @@
 #include "agent/sample/window_look.h"
 #include "agent/walk/decode.h"
 #include "agent/walk/fault.h"
+#include "agent/zone/signal_entry.h"
 #include "common/base/clock_ns.h"
 #include "context.h"
 
@@ -392,7 +393,7 @@ static struct thread_record *of_tick(const siginfo_t *info, struct call *c)
 	return &zone.records.records[at / sizeof(struct thread_record)];
 }
 
-void handler_thread(int signo, siginfo_t *info, void *context)
+SIGNAL_HANDLER(, handler_thread)
 {
 	struct call c = {.sender = SENT_BY_STRANGER};
 	struct thread_record *hint = NULL;
@@ -437,7 +438,7 @@ static uint64_t process_growth(void)
 	return 0;
 }
 
-void handler_itimer(int signo, siginfo_t *info, void *context)
+SIGNAL_HANDLER(, handler_itimer)
 {
 	struct call c = {.sender = SENT_BY_PROCESS_TIMER, .time = clock_ns(CLOCK_MONOTONIC)};
 	int saved = errno;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "agent/zone/load.h"
+#include "agent/zone/signal_entry.h"
 #include "agent/zone/trap.h"
 #include "context.h"
 
@@ -63,7 +64,7 @@ static void pass_on(const struct sigaction *old, int signo, siginfo_t *info, voi
 		old->sa_handler(signo);
 }
 
-void fault_handler(int signo, siginfo_t *info, void *context)
+SIGNAL_HANDLER(, fault_handler)
 {
 	uintptr_t out = code_unwind_of(context_pc(context));
 

@@ -1,4 +1,5 @@
 #include "agent/zone/trap.h"
+#include "agent/zone/signal_entry.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -31,7 +32,7 @@ void trap_by_default(int signo, const struct sigaction *former)
 	errno = saved;
 }
 
-void trap_handler(int signo, siginfo_t *info, void *context)
+SIGNAL_HANDLER(, trap_handler)
 {
 	const struct sigaction *former = atomic_load(&trap_former);
 

@@ -63,9 +63,12 @@ static bool is_outside(jobject object)
 static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size)
 {
 	uint64_t time = clock_ns(CLOCK_MONOTONIC);
-	struct field_note fields = {.values = {[FIELD_OUTSIDE] = is_outside(object), [FIELD_SIZE] = size}};
+	struct field_note fields = {.values = {[FIELD_SIZE] = size}};
 	struct thread_record *r;
 
+	if (field_sample_leaves_out(event))
+		return;
+	fields.values[FIELD_OUTSIDE] = is_outside(object);
 	/* the JVM may stop this thread in there, and move the object */
 	fields.values[FIELD_CLASS] = class_number_of_class(ti, class);
 	r = field_sample_enter(event, object_samples_about(size));

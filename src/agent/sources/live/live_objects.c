@@ -36,12 +36,16 @@ static _Atomic uint64_t collected;
 
 static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size)
 {
-	uint64_t time = clock_ns(CLOCK_MONOTONIC), stands_for = 1, weight;
-	uint64_t id = object ? live_table_add(env, object, &stands_for) : LIVE_REFUSED;
-	struct field_note fields = {.values = {[FIELD_SIZE] = size, [FIELD_TIME] = time, [FIELD_ID] = id}};
-	bool kept = id != LIVE_PASSED && id != LIVE_REFUSED;
+	uint64_t time = clock_ns(CLOCK_MONOTONIC), stands_for = 1, weight, id;
+	struct field_note fields = {.values = {[FIELD_SIZE] = size, [FIELD_TIME] = time}};
 	struct thread_record *r;
+	bool kept;
 
+	if (field_sample_leaves_out(event)) /* its objects would take others' places in the table */
+		return;
+	id = object ? live_table_add(env, object, &stands_for) : LIVE_REFUSED;
+	kept = id != LIVE_PASSED && id != LIVE_REFUSED;
+	fields.values[FIELD_ID] = id;
 	fields.values[FIELD_CLASS] = kept ? class_number_of_class(ti, class) : 0;
 	r = field_sample_enter(event, object_samples_about(size) * stands_for);
 	if (!r)
