@@ -30,6 +30,27 @@ const char *asprof_error_str(asprof_error_t error);
  */
 asprof_error_t asprof_execute(const char *command, asprof_writer_t writer);
 
+/* The longest event, in bytes, and the longest name of a type. */
+#define ASPROF_MAX_JFR_EVENT_LENGTH 2048
+typedef int asprof_jfr_event_key;
+/*
+ * The key of the events called NAME, the same for the same name; -1: no name, a name that is too long, or more than
+ * 1,024 of them. It stays for the life of the process.
+ */
+asprof_jfr_event_key asprof_register_jfr_event(const char *name);
+/*
+ * An event of the calling thread, of now, in all recordings that are made: profiler.UserEvent with the name of its
+ * type and its LENGTH bytes. Without a recording nothing happens. Any thread, in no signal handler.
+ */
+asprof_error_t asprof_emit_jfr_event(asprof_jfr_event_key type, const uint8_t *data, size_t length);
+
+/* What the profiler says to a thread about itself. */
+struct asprof_thread_local_data {
+	volatile uint64_t sample_counter;
+};
+/* NULL: nothing is kept for threads, as of now for none. */
+struct asprof_thread_local_data *asprof_get_thread_local_data(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,10 +10,12 @@ import tree
 
 LIBRARY = os.path.join(tree.OUT, "lib", "libjstrobe.so")
 EXPORTS = {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload", "JNI_OnLoad",
-           *(f"asprof_{name}" for name in ("init", "execute", "error_str")),  # include/jstrobe.h
+           *(f"asprof_{name}" for name in ("init", "execute", "error_str", "register_jfr_event", "emit_jfr_event",
+                                             "get_thread_local_data")),  # include/jstrobe.h
            "jstrobe_copy",  # by which copies of the library find each other
            "jstrobe_memory",  # what it has mapped, for `jstrobe memory`
            # native methods of the Java API, which the JVM looks for in its agents' libraries
+           *(f"Java_one_profiler_Recording_{name}" for name in ("state0", "emit0")),
            *(f"Java_jstrobe_context_SampleContext_{name}" for name in ("memory", "claim", "define")),
            *(f"Java_{owner}_{name}" for owner in ("one_profiler_AsyncProfiler", "jstrobe_Profiler")
              for name in ("start0", "stop0", "execute0", "execute1", "getSamples", "filterThread0"))}

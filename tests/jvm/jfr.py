@@ -44,9 +44,9 @@ class Cursor:
             return None
         if kind == 1:
             return ""
-        if kind != 3:
+        if kind not in (3, 5):
             raise Broken(f"string of kind {kind}")
-        return self.take(self.number()).decode("utf-8")  # strict
+        return self.take(self.number()).decode("utf-8" if kind == 3 else "latin-1")  # strict
 
 
 PRIMITIVES = {

@@ -9,6 +9,7 @@ import api
 import jvm
 import pytest
 from api import AWAY, JAR, NAMED, Api, Thrown
+from jfr import Recording
 from jvm import jstrobe, wait_until
 
 pytestmark = pytest.mark.together
@@ -20,7 +21,7 @@ PEER = os.path.join(jvm.OUT, "peers", "async-profiler-4.6.jar")
 @pytest.fixture(scope="module")
 def clients(programs):
     os.makedirs(CLIENTS, exist_ok=True)
-    sources = [os.path.join(api.SOURCES, "client", f"{name}.java") for name in ("Known", "Typed", "Remote")]
+    sources = [os.path.join(api.SOURCES, "client", f"{name}.java") for name in ("Known", "Typed", "Remote", "Marks")]
     subprocess.run([os.path.join(jvm.compiler(), "bin", "javac"), "-encoding", "UTF-8", "-nowarn", "-cp", JAR, "-d",
                     CLIENTS, *sources], check=True)
     return CLIENTS
@@ -66,6 +67,32 @@ def test_async_profiler_s_jar_with_our_library(jdk, clients, peer):
     for args, options in (([jvm.LIBRARY], []), ([], [f"-Done.profiler.libraryPath={jvm.LIBRARY}"])):
         said, output = run(jdk, [CLIENTS, peer], "client.Known", *args, options=options)
         assert KNOWN.items() <= said.items(), output
+
+
+def test_spans(jdk, clients, tmp_path):
+    """What the program marks while a recording is made is in it, with its times, threads and tags; convert finds it."""
+    file = tmp_path / "r.jfr"
+    said, output = run(jdk, [CLIENTS, JAR], "client.Marks", jvm.LIBRARY, file)
+    assert {name: said.get(name) for name in ("unavailable", "stopped", "running", "again", "no file", "done")} == \
+        dict.fromkeys(("unavailable", "stopped", "running", "again", "no file", "done"), "true"), output
+    recording = Recording(file)
+    zero = recording.chunks[0]
+    spans = recording.events["profiler.Span"]
+    burn = [s for s in spans if s["tag"] == "burn"]
+    assert len(burn) == 1 and burn[0]["duration"] >= 300_000_000 and burn[0]["eventThread"]["javaName"] == "main"
+    found = sorted((s["startTime"] - burn[0]["startTime"], s["duration"], s["eventThread"]["javaName"], s["tag"])
+                   for s in spans if s["tag"] != "burn")
+    told = [line.split(" ", 4)[1:] for line in output.splitlines() if line.startswith("SPAN ")]
+    assert len(found) == len(told) == 18, (len(found), len(told), zero)
+    first, begin = min(t for t, *_ in found), min(int(t[0]) for t in told)
+    # a half of a pair is no character
+    want = sorted((int(from_) - begin, int(took), thread, tag.replace("\\n", "\n").replace("\\0", "\0").replace("?", "\ufffd"))
+                  for from_, took, thread, tag in told)
+    assert [(t - first, *rest) for t, *rest in found] == want
+    done = jstrobe("convert", "--tag", "burn", "-o", "collapsed", file, "-")
+    assert done.returncode == 0 and "client/Marks.main" in done.stdout, done.stderr
+    done = jstrobe("convert", "--tag", "before", "-o", "collapsed", file, "-")
+    assert done.returncode != 0, done.stdout
 
 
 def test_profiler_class(jdk, clients, tmp_path):

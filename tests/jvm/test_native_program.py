@@ -10,6 +10,7 @@ import sys
 
 import jvm
 import pytest
+from jfr import Recording
 from jvm import jstrobe
 
 SOURCES = os.path.join(jvm.ROOT, "tests", "jvm", "programs")
@@ -263,6 +264,26 @@ def test_c_api(scenes, tmp_path):
     assert 270 <= burning <= 330, burning
     assert abs(in_function(file)[0] - 300) < 15
     assert os.path.exists(f"{file}.end.txt")
+
+
+def test_events_of_the_program(scenes, tmp_path):
+    """By the functions of asprof.h: what it tells while a recording is made is in it, to the byte, and no more."""
+    file = tmp_path / "r.jfr"
+    done = subprocess.run([scenes, "marks_events", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
+    for line in ("same 1, none -1, empty -1", "before: done", "all: done", "longest: done", "empty: done", "after: done",
+                 "too long: an event has up to 2048 bytes, and this one has 2049\n", "no data: the event's 1 bytes are said to be at NULL",
+                 "no type: no type of events has the key -1", "unknown type: no type of events has the key 1"):
+        assert line in done.stdout, (line, done.stdout)
+    events = Recording(file).events["profiler.UserEvent"]
+    mine = [e["data"] for e in events if e["type"] == "caf\u00e9"]
+    every = "".join(map(chr, range(256)))
+    assert mine == [every, every * 8, ""], mine
+    other = [e for e in events if e["type"] == "by thread"]
+    assert len(events) == 103 and len(other) == 100 and {e["data"] for e in other} == {"other"}
+    assert len({e["eventThread"]["osThreadId"] for e in events}) == 2
+    times = [e["startTime"] for e in other]
+    assert times == sorted(times)
 
 
 def test_c_api_starts_at_once(scenes):

@@ -60,6 +60,8 @@ uint32_t aggregate_stack_placed(struct collector *c, uint32_t node, const struct
  * held.
  */
 uint32_t aggregate_thread(struct collector *c, const struct sample *s, struct thread_record *r);
+/* Entry + 1 of the OS thread TID, of which something of TIME is told that is no sample. 0: out of memory. Lock held. */
+uint32_t aggregate_thread_of(struct collector *c, pid_t tid, uint64_t time);
 /*
  * The count of NODE for EVENT, on thread number THREAD - 1, in STATE and of trace context number TRACE_CONTEXT as far
  * as these are kept apart; NULL when out of memory. Lock held.

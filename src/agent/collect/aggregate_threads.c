@@ -176,10 +176,9 @@ uint32_t aggregate_thread_ended(struct collector *c, int tid, uint32_t name)
 	return entry;
 }
 
-/* Entry + 1 of the OS thread R, whose sample S is the first under this record. */
-static uint32_t thread_of_record(struct collector *c, const struct sample *s, const struct thread_record *r)
+/* Entry + 1 of the OS thread TID, which is known SINCE then, and of which something of TIME is told. */
+static uint32_t thread_of_tid(struct collector *c, pid_t tid, uint64_t time, uint64_t since)
 {
-	pid_t tid = atomic_load(&((struct thread_record *)r)->tid);
 	uint32_t *slot, entry;
 	uint64_t start;
 
@@ -191,13 +190,20 @@ static uint32_t thread_of_record(struct collector *c, const struct sample *s, co
 		return *slot;
 	entry = new_thread(c, tid, 0);
 	if (entry) {
-		c->threads.items[entry - 1].first = s->time;
-		c->threads.items[entry - 1].since = r->since;
+		c->threads.items[entry - 1].first = time;
+		c->threads.items[entry - 1].since = since;
 		sink_thread_begin(c, entry - 1);
 	}
 	if (slot)
 		*slot = entry;
 	return entry;
+}
+
+uint32_t aggregate_thread_of(struct collector *c, pid_t tid, uint64_t time)
+{
+	uint32_t *known = map_get(&c->by_tid, (uint64_t)tid);
+
+	return known && *known ? *known : thread_of_tid(c, tid, time, time);
 }
 
 uint32_t aggregate_thread(struct collector *c, const struct sample *s, struct thread_record *r)
@@ -207,7 +213,7 @@ uint32_t aggregate_thread(struct collector *c, const struct sample *s, struct th
 
 	if (!vthread) {
 		if (!r->thread_entry || r->thread_entry > c->threads.count)
-			r->thread_entry = thread_of_record(c, s, r);
+			r->thread_entry = thread_of_tid(c, atomic_load(&r->tid), s->time, r->since);
 		return r->thread_entry;
 	}
 	/* There may be millions of virtual threads in a day: only so many are kept apart. */

@@ -109,6 +109,7 @@ static void drain_record(struct collector *c, struct thread_record *r)
 		drain_runs(c);
 		aggregate_done_waits(c);
 		aggregate_names(c); /* what was said of it until its end, lest it be said of the tid's next owner */
+		sink_marked(c);
 	}
 	empty(c, r, r->draining);
 	follow(c, r);
@@ -159,6 +160,7 @@ static void end(struct collector *c)
 	/* Of a thread whose sample was found in its queue, the run before that sample is told in the same drain. */
 	drain_runs(c);
 	sink_freed(c);
+	sink_marked(c);
 	aggregate_peak_look(c, false);
 	if (upkeep_counts_missing())
 		atomic_fetch_add(&zone.epochs.drains, 1);

@@ -1,6 +1,8 @@
 #include "agent/collect/sink.h"
+#include "agent/collect/aggregate.h"
 #include "agent/collect/collector_state.h"
 #include "agent/collect/drain.h"
+#include "agent/context/marks.h"
 
 #include "agent/zone/zone.h"
 #include "common/os/os.h"
@@ -97,4 +99,20 @@ void sink_freed(struct collector *c)
 void sink_renewed(struct collector *c, struct generation *g)
 {
 	TELL(c, renewed, g);
+}
+
+static void tell_mark(const struct mark *m, void *arg)
+{
+	struct collector *c = arg;
+	uint32_t thread = aggregate_thread_of(c, m->tid, m->time);
+
+	TELL(c, marked, m, thread, 0);
+}
+
+void sink_marked(struct collector *c)
+{
+	uint64_t lost = marks_each(tell_mark, c);
+
+	if (lost)
+		TELL(c, marked, NULL, 0, lost);
 }

@@ -72,6 +72,7 @@ struct sink_name {
 
 struct sink;
 struct generation;
+struct mark;
 
 /* Any of them may be NULL. */
 struct sink_ops {
@@ -88,6 +89,11 @@ struct sink_ops {
 	 * THREAD + 1, 0: of no thread that is known. ADDRESS 0: one that could not be noted.
 	 */
 	void (*freed)(struct sink *, uint64_t time, uint32_t thread, uint64_t address, uint64_t size);
+	/*
+	 * The program has marked M, valid during the call, on THREAD + 1, 0: not known; NULL: LOST of them are
+	 * missing.
+	 */
+	void (*marked)(struct sink *, const struct mark *m, uint32_t thread, uint64_t lost);
 	/* All numbers are void: those that are kept get their new ones from carry_node, _thread and _text. */
 	void (*renewed)(struct sink *, struct generation *);
 	/* Nothing more will come: the sink has been taken off its collector. */
@@ -116,5 +122,7 @@ void sink_thread_end(struct collector *c, uint32_t thread);
 /* What had been freed before the queues were emptied. */
 void sink_freed(struct collector *c);
 void sink_renewed(struct collector *c, struct generation *g);
+/* What the program has marked since the last time, while its threads are still known. */
+void sink_marked(struct collector *c);
 
 #endif

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "agent/command/lent.h"
+#include "agent/context/marks.h"
 #include "agent/door/entry.h"
 #include "agent/door/native_program.h"
 #include "agent/door/text_command.h"
 #include "agent/hooks/child.h"
 #include "agent/jvm/jvm.h"
+#include "common/os/os.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -103,4 +105,43 @@ EXPORTED asprof_error_t asprof_execute(const char *command, asprof_writer_t writ
 	buffer_free(&answer);
 	lent_back(o);
 	return rc == 0 ? NULL : keep(&err);
+}
+
+/* ---- events of the program ---- */
+
+EXPORTED asprof_jfr_event_key asprof_register_jfr_event(const char *name)
+{
+	int type = child_is_here() ? -1 : marks_type(name);
+
+	return type < 0 ? -1 : type;
+}
+
+static int check_event(asprof_jfr_event_key type, const uint8_t *data, size_t length, struct error *err)
+{
+	if (type < 0 || !marks_type_name((uint32_t)type))
+		return error_set(err, EINVAL, "no type of events has the key %d; asprof_register_jfr_event() gives one",
+				 type);
+	if (length > ASPROF_MAX_JFR_EVENT_LENGTH)
+		return error_set(err, EINVAL, "an event has up to %d bytes, and this one has %zu",
+				 ASPROF_MAX_JFR_EVENT_LENGTH, length);
+	if (length && !data)
+		return error_set(err, EINVAL, "the event's %zu bytes are said to be at NULL", length);
+	return 0;
+}
+
+EXPORTED asprof_error_t asprof_emit_jfr_event(asprof_jfr_event_key type, const uint8_t *data, size_t length)
+{
+	struct error err;
+
+	if (check_event(type, data, length, &err))
+		return keep(&err);
+	if (marks_are_heard() && !child_is_here())
+		marks_put(&(struct mark){.time = os_monotonic(), .tid = os_gettid(), .type = (uint32_t)type,
+					 .length = (uint32_t)length, .data = (const char *)data});
+	return NULL;
+}
+
+EXPORTED struct asprof_thread_local_data *asprof_get_thread_local_data(void)
+{
+	return NULL;
 }

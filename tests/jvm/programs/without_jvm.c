@@ -427,6 +427,53 @@ static int calls_in_child(const char *path)
 	return WEXITSTATUS(status);
 }
 
+/* Events of the program itself: from two threads, of all bytes, of the longest; and what is refused. */
+static void *marks(void *data)
+{
+	int i, type = asprof_register_jfr_event("by thread");
+
+	for (i = 0; i < 100; i++)
+		if (asprof_emit_jfr_event(type, data, 5))
+			return "refused";
+	return NULL;
+}
+
+static int tell(const char *what, asprof_error_t error)
+{
+	printf("%s: %s\n", what, error ? asprof_error_str(error) : "done");
+	return error != NULL;
+}
+
+static int marks_events(const char *path)
+{
+	uint8_t all[ASPROF_MAX_JFR_EVENT_LENGTH + 1];
+	int type = asprof_register_jfr_event("caf\u00e9"), i;
+	char command[400];
+	pthread_t other;
+	void *refused;
+
+	for (i = 0; i <= ASPROF_MAX_JFR_EVENT_LENGTH; i++)
+		all[i] = (uint8_t)i;
+	printf("same %d, none %d, empty %d\n", type == asprof_register_jfr_event("caf\u00e9"),
+	       asprof_register_jfr_event(NULL), asprof_register_jfr_event(""));
+	tell("before", asprof_emit_jfr_event(type, all, 3)); /* in no recording */
+	snprintf(command, sizeof(command), "start,event=ctimer,file=%s", path);
+	carry_out(command);
+	pthread_create(&other, NULL, marks, (void *)(uintptr_t)"other");
+	tell("all", asprof_emit_jfr_event(type, all, 256));
+	tell("longest", asprof_emit_jfr_event(type, all, ASPROF_MAX_JFR_EVENT_LENGTH));
+	tell("empty", asprof_emit_jfr_event(type, NULL, 0));
+	tell("too long", asprof_emit_jfr_event(type, all, ASPROF_MAX_JFR_EVENT_LENGTH + 1));
+	tell("no data", asprof_emit_jfr_event(type, NULL, 1));
+	tell("no type", asprof_emit_jfr_event(-1, all, 1));
+	tell("unknown type", asprof_emit_jfr_event(type + 100, all, 1));
+	pthread_join(other, &refused);
+	snprintf(command, sizeof(command), "stop,file=%s", path);
+	carry_out(command);
+	tell("after", asprof_emit_jfr_event(type, all, 3));
+	return refused != NULL || asprof_get_thread_local_data() != NULL;
+}
+
 static void *starts(void *unused)
 {
 	asprof_error_t error = asprof_execute("start,event=ctimer", NULL);
@@ -456,7 +503,7 @@ static const struct {
 } scenes[] = {
 	{"plain", plain}, {"threads", threads}, {"at_once", at_once}, {"quickly", quickly}, {"in_handler", in_handler},
 	{"first_thread_ends", first_thread_ends}, {"forks", forks}, {"vforks", vforks}, {"becomes", becomes},
-	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"calls", calls},
+	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"calls", calls}, {"marks_events", marks_events},
 	{"starts_at_once", starts_at_once}, {"resets_signals", resets_signals}, {"sends_fault", sends_fault},
 	{"ends_within_malloc", ends_within_malloc}, {"first_thread_ends_in_c", first_thread_ends_in_c},
 	{"first_thread_ends_without_files", first_thread_ends_without_files}, {"goes_elsewhere", goes_elsewhere},

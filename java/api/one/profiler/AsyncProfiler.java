@@ -29,6 +29,7 @@ public class AsyncProfiler implements AsyncProfilerMXBean {
         if (instance == null) {
             Path path = libPath == null ? null : Paths.get(libPath);
             instance = new AsyncProfiler(Profiler.get(path));
+            Recording.look();
         }
         return instance;
     }

@@ -1,19 +1,30 @@
 package one.profiler;
 
-/**
- * Whether spans are recorded, and by which clock. jstrobe records none yet: the state is UNAVAILABLE, as it is in
- * async-profiler without its library.
- */
+/** Whether spans are recorded, and by which clock. */
 public class Recording {
     public static final int UNAVAILABLE = 0;
     public static final int STOPPED = 1;
     public static final int RUNNING = 2;
 
+    private static final long PATIENCE = 100_000_000L; // ns, until the library is looked for again
+    private static volatile long missed;
+
     private Recording() {
     }
 
+    /** RUNNING while a recording is made; UNAVAILABLE without the library. */
     public static int state() {
-        return UNAVAILABLE;
+        if (missed != 0 && System.nanoTime() - missed < PATIENCE) {
+            return UNAVAILABLE;
+        }
+        try {
+            int state = state0();
+            missed = 0;
+            return state;
+        } catch (UnsatisfiedLinkError e) { // not loaded yet, or by another class loader
+            missed = System.nanoTime() | 1;
+            return UNAVAILABLE;
+        }
     }
 
     /** Ticks a second of {@link #timestamp}. */
@@ -24,4 +35,19 @@ public class Recording {
     public static long timestamp() {
         return System.nanoTime();
     }
+
+    /** The library was loaded just now. */
+    static void look() {
+        missed = 0;
+    }
+
+    static void emit(long from, long to, String tag) {
+        if (state() == RUNNING) {
+            emit0(from, to, tag);
+        }
+    }
+
+    private static native int state0();
+
+    private static native void emit0(long from, long to, String tag);
 }

@@ -1,6 +1,7 @@
 #include "agent/collect/collector_state.h"
 #include "agent/collect/sink.h"
 #include "agent/collect/survivors.h"
+#include "agent/context/marks.h"
 #include "agent/sinks/recording/recording.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 	const struct recording_books *held = o->append.books;
 	uint32_t e;
 
-	if (o->windows)
+	if (o->windows || marks_are_used())
 		how.tick = JFR_TICK_EXACT;
 	for (e = 0; e < RECORD_EVENTS; e++)
 		if (o->events[e].kind == RECORDING_CPU && o->events[e].name[0])
@@ -67,6 +68,7 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 		r->left_out[e] = held[e].left_out;
 		r->books[e] = held[e];
 	}
+	buffer_init(&r->mark_data, -1);
 	r->fd = fd;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->wake_lock, NULL);
@@ -123,9 +125,12 @@ int recording_begin(struct recording *r, struct collector *c, const struct recor
 	if (rc)
 		return rc;
 	sink_add(c, &r->sink);
+	marks_join();
 	rc = own_thread_start(&r->thread, recording_run, r, "recording", err);
-	if (rc)
+	if (rc) {
 		sink_remove(&r->sink);
+		marks_leave();
+	}
 	r->running = rc == 0;
 	return rc;
 }
@@ -220,6 +225,7 @@ int recording_end(struct recording *r, struct error *err)
 		r->running = false;
 		pthread_mutex_unlock(&r->lock);
 		sink_remove(&r->sink);
+		marks_leave();
 	}
 	if (r->failed.code) {
 		*err = r->failed;
@@ -288,6 +294,7 @@ void recording_free(struct recording *r)
 	free(r->notes.items);
 	event_list_free(&r->batch);
 	free(r->batch_notes.items);
+	recording_forget_marks(r);
 	event_list_free(&r->held);
 	free(r->stacks.items);
 	free(r->methods.items);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "agent/collect/carry.h"
+#include "agent/context/marks.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "common/os/os.h"
 
@@ -78,6 +79,23 @@ static void on_freed(struct sink *s, uint64_t time, uint32_t thread, uint64_t ad
 		r->dropped++;
 }
 
+/* Marks wait as they are, one behind the other, each with its data. */
+static void on_marked(struct sink *s, const struct mark *m, uint32_t thread, uint64_t lost)
+{
+	struct recording *r = CONTAINER_OF(s, struct recording, sink);
+	struct mark_note *note = m && r->marks.count < MOST_WAITING ? VECTOR_PUSH(&r->marks) : NULL;
+
+	if (!note) {
+		r->marks_lost += m ? 1 : lost;
+		return;
+	}
+	*note = (struct mark_note){.time = m->time, .duration = m->duration, .thread = thread, .type = m->type,
+				   .length = m->length, .data = r->mark_data.length};
+	buffer_append(&r->mark_data, m->data, m->length);
+	if (r->marks.count == HURRY_AT)
+		recording_wake(r, false);
+}
+
 static void renumber(struct generation *g, struct event_list *l)
 {
 	size_t i;
@@ -106,6 +124,9 @@ static void on_renewed(struct sink *s, struct generation *g)
 	renumber(g, &r->held);
 	for (i = 0; i < r->notes.count; i++)
 		renumber_note(g, &r->notes.items[i]);
+	for (i = 0; i < r->marks.count; i++)
+		if (r->marks.items[i].thread)
+			r->marks.items[i].thread = carry_thread(g, r->marks.items[i].thread - 1) + 1;
 	for (i = 0; i < r->batch_notes.count; i++)
 		renumber_note(g, &r->batch_notes.items[i]);
 	recording_load_carry(r, g);
@@ -115,7 +136,7 @@ static void on_renewed(struct sink *s, struct generation *g)
 
 const struct sink_ops recording_sink_ops = {
 	.event = on_event, .thread_begin = on_thread_begin, .thread_end = on_thread_end, .freed = on_freed,
-	.renewed = on_renewed,
+	.marked = on_marked, .renewed = on_renewed,
 };
 
 void recording_threads_known(struct recording *r)

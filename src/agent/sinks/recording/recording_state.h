@@ -59,6 +59,14 @@ struct heap_watch {
 	bool known;
 };
 
+/* A mark of the program that waits to be written. */
+struct mark_note {
+	uint64_t time, duration;
+	uint32_t thread;       /* + 1; 0: not known */
+	uint32_t type, length;
+	size_t data;           /* where its LENGTH bytes are in mark_data */
+};
+
 struct recording {
 	struct sink sink;
 	struct recording_options options;
@@ -82,6 +90,9 @@ struct recording {
 	/* (batches: being written; held: waiting for names; these with the recording's lock) */
 	struct event_list pending, batch, held;
 	VECTOR(struct thread_note) notes, batch_notes;
+	VECTOR(struct mark_note) marks; /* what the program has marked since the last second */
+	struct buffer mark_data;
+	uint64_t marks_lost;   /* since then */
 	uint64_t dropped;      /* no memory, or too many were waiting */
 
 	/* what the aggregate's numbers are in the present chunk; 0 = nothing yet */
@@ -137,6 +148,10 @@ void recording_put_survivors(struct recording *r);
 
 /* Windows between two functions that were shut since the last time. Both locks held. */
 void recording_put_windows(struct recording *r);
+/* What the program has marked (agent/context/marks.h) since the last time. Both locks held. */
+void recording_put_marks(struct recording *r, uint64_t now);
+/* None waits. */
+void recording_forget_marks(struct recording *r);
 /* The events at a chunk's begin. The books as they stand, at its end: collector's lock held. */
 void recording_put_settings(struct recording *r, uint64_t now);
 void recording_put_counters(struct recording *r, uint64_t now);

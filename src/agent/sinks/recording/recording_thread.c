@@ -53,6 +53,7 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 	recording_put_batch(r, everything);
 	recording_put_losses(r, now);
 	recording_put_windows(r);
+	recording_put_marks(r, now);
 	if (urgency == URGENCY_END)
 		recording_put_counters(r, now);
 	if (everything)

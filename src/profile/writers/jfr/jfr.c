@@ -230,6 +230,8 @@ static unsigned put_fields(struct buffer *b, const struct jfr_row *row, const st
 			buffer_putc(b, v[n].number != 0);
 		else if (row->type == JFR_FLOAT)
 			jfr_put_float(b, (float)v[n].share);
+		else if (v[n].bytes)
+			jfr_put_latin1(b, v[n].bytes, v[n].number);
 		else
 			jfr_put_string(b, v[n].text);
 		n++;

@@ -54,10 +54,12 @@ struct jfr_value {
 	uint64_t number;       /* also booleans, and keys */
 	double share;          /* floats */
 	const char *text;      /* strings, NULL allowed */
+	const char *bytes;     /* strings: NUMBER characters of Latin-1 instead; NULL: TEXT */
 };
 #define JFR_N(x) {.number = (uint64_t)(x)}
 #define JFR_F(x) {.share = (x)}
 #define JFR_S(x) {.text = (x)}
+#define JFR_B(x, n) {.bytes = (x), .number = (n)}
 
 /* A recording into FD, which stays the caller's. NULL when out of memory. */
 struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t now);

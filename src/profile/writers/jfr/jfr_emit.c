@@ -4,7 +4,7 @@
 
 #include "common/base/utf8.h"
 
-enum { TEXT_NULL = 0, TEXT_EMPTY = 1, TEXT_UTF8 = 3 };
+enum { TEXT_NULL = 0, TEXT_EMPTY = 1, TEXT_UTF8 = 3, TEXT_LATIN1 = 5 };
 
 #define SIZE_BYTES 4
 
@@ -61,6 +61,13 @@ void jfr_put_string(struct buffer *b, const char *text)
 		buffer_putc(b, TEXT_EMPTY);
 	else
 		jfr_put_symbol(b, text);
+}
+
+void jfr_put_latin1(struct buffer *b, const char *bytes, size_t length)
+{
+	buffer_putc(b, TEXT_LATIN1);
+	jfr_put_number(b, length);
+	buffer_append(b, bytes, length);
 }
 
 void jfr_put_big64(struct buffer *b, uint64_t value)

@@ -12,6 +12,8 @@
 void jfr_put_number(struct buffer *b, uint64_t value);
 /* TEXT (NULL allowed) as UTF-8; what is none becomes U+FFFD. */
 void jfr_put_string(struct buffer *b, const char *text);
+/* LENGTH characters of Latin-1: any bytes. */
+void jfr_put_latin1(struct buffer *b, const char *bytes, size_t length);
 /* The same, but never as null nor as the short form of "": some readers want that of symbols. */
 void jfr_put_symbol(struct buffer *b, const char *text);
 void jfr_put_float(struct buffer *b, float value);
