@@ -155,6 +155,13 @@ static bool is_jfrconv(const char *name)
 	return strcmp(slash ? slash + 1 : name, "jfrconv") == 0;
 }
 
+/* async-profiler's jfrconv is a Java program and takes options for its JVM first: they mean nothing here. */
+static bool is_for_jvm(const char *word)
+{
+	return (strncmp(word, "-X", 2) == 0 && word[2]) || strncmp(word, "-D", 2) == 0 || strncmp(word, "-J", 2) == 0 ||
+	       strncmp(word, "-agent", 6) == 0;
+}
+
 /* What `help` says to these words; of the converter there is only one help. */
 static int help(struct cli *cli, int argc, char **argv)
 {
@@ -174,6 +181,8 @@ int main(int argc, char **argv)
 	options_init(&cli.options);
 	console_init(false, false);
 	cli.as_jfrconv = argc > 0 && is_jfrconv(argv[0]);
+	for (; cli.as_jfrconv && argc > 1 && is_for_jvm(argv[1]); argc--)
+		argv++;
 	if (argc < 2) {
 		help(&cli, argc, argv);
 		return CLI_USAGE;

@@ -3,6 +3,7 @@ import os
 import shutil
 import struct
 import subprocess
+import tempfile
 import zipfile
 
 import api
@@ -67,6 +68,42 @@ def test_async_profiler_s_jar_with_our_library(jdk, clients, peer):
     for args, options in (([jvm.LIBRARY], []), ([], [f"-Done.profiler.libraryPath={jvm.LIBRARY}"])):
         said, output = run(jdk, [CLIENTS, peer], "client.Known", *args, options=options)
         assert KNOWN.items() <= said.items(), output
+
+
+OTHER_USER = 65534
+
+
+def test_another_user_unpacks_it(jdk17, clients):
+    """Who is not root has the library from the jar as well. (Without a folder that others cannot look into.)"""
+    if os.getuid() != 0:
+        pytest.skip("only root can run a JVM as another user; what other tests did was not as root")
+    with tempfile.TemporaryDirectory(prefix="jstrobe-jar-") as folder:
+        for jar in [JAR] + [os.path.join(CLIENTS, "client", name) for name in os.listdir(os.path.join(CLIENTS, "client"))]:
+            to = os.path.join(folder, os.path.relpath(jar, CLIENTS) if jar != JAR else "jstrobe.jar")
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            shutil.copy(jar, to)
+        scratch = os.path.join(folder, "scratch")
+        os.makedirs(scratch)
+        for path, _, files in os.walk(folder):
+            os.chmod(path, 0o755)
+            for name in files:
+                os.chmod(os.path.join(path, name), 0o644)
+        os.chown(scratch, OTHER_USER, OTHER_USER)
+        done = subprocess.run([jdk17.java, f"-Djava.io.tmpdir={scratch}", "-cp", f"{folder}:{folder}/jstrobe.jar", "client.Known"],
+                              user=OTHER_USER, group=OTHER_USER, extra_groups=[], cwd=scratch, text=True, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert done.returncode == 0 and "SAID done=true" in done.stdout, done.stdout
+        left = [name for name in os.listdir(scratch) if not name.startswith("hsperfdata")]
+        assert left == [], left
+
+
+def test_a_library_that_cannot_be_loaded(jdk17, clients, tmp_path):
+    """By whatever way it was named, the exception is the one that is documented, and says what to do."""
+    bad = tmp_path / "libbad.so"
+    bad.write_text("no library")
+    for args, options in (([bad], []), ([], [f"-Djstrobe.libraryPath={bad}"])):
+        _, output = run(jdk17, [CLIENTS, JAR], "client.Known", *args, options=options, status=1)
+        assert "IllegalStateException: the profiler's library cannot be loaded" in output, output
 
 
 def test_spans(jdk, clients, tmp_path):

@@ -296,6 +296,12 @@ def test_what_it_takes(programs, tmp_path):
         done = run(*words)
         assert done.returncode == 1 and "jstrobe: " in done.stderr, (words, done.stderr)
         assert not (tmp_path / "y.html").exists()
+    # options for the JVM that runs theirs; a name without a suffix is a page there
+    done = run("-Xmx1g", "-XX:+UseSerialGC", "-Dx=y", "-J-Xss1m", path, "page")
+    assert done.returncode == 0 and (tmp_path / "page").read_text().startswith("<!DOCTYPE html>"), done.stderr
+    assert "filtered" not in done.stderr and run("-Xmx1g").returncode == 2
+    done = run("-X", "nothing like it", path, "text.txt")
+    assert done.returncode == 0 and "<html" not in (tmp_path / "text.txt").read_text(), done.stderr
     # what `convert` itself is told are names
     done = jstrobe("convert", "-I", ".*Words.*", path)
     assert done.returncode == 2 and "which jfrconv takes" in done.stderr

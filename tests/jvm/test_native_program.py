@@ -266,6 +266,14 @@ def test_c_api(scenes, tmp_path):
     assert os.path.exists(f"{file}.end.txt")
 
 
+def test_a_result_at_the_exit(scenes, tmp_path):
+    """A handler of exit() that was there before the profiler runs after the profiler's own."""
+    file = tmp_path / "r.json"
+    done = subprocess.run([scenes, "dumps_at_exit", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0 and f"stop,file={file}: done" in done.stdout, done.stdout + done.stderr
+    assert abs(in_function(file)[0] - 300) < 15
+
+
 def test_events_of_the_program(scenes, tmp_path):
     """By the functions of asprof.h: what it tells while a recording is made is in it, to the byte, and no more."""
     file = tmp_path / "r.jfr"

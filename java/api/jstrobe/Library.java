@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -87,7 +88,15 @@ final class Library implements AutoCloseable {
     }
 
     private static boolean isOurs(Path path) throws IOException {
-        return number(path, "uid") == number(Paths.get("/proc/self"), "uid") && (number(path, "mode") & WRITABLE) == 0;
+        return number(path, "uid") == user() && (number(path, "mode") & WRITABLE) == 0;
+    }
+
+    /** By whom files are made. The owner of /proc/self says it of root alone: of the link, or of who may not be looked at. */
+    private static int user() throws IOException {
+        for (String line : Files.readAllLines(Paths.get("/proc/self/status"), StandardCharsets.ISO_8859_1))
+            if (line.startsWith("Uid:"))
+                return Integer.parseUnsignedInt(line.split("\\s+")[4]); // real, effective, saved, for files
+        throw new IOException("/proc/self/status does not say by whom this JVM is run");
     }
 
     private static void checkParent(Path parent) throws IOException {

@@ -39,10 +39,8 @@ public final class Profiler {
     public static synchronized Profiler get(Path library) {
         if (instance == null) {
             Profiler profiler = new Profiler();
-            if (library != null)
-                System.load(library.toAbsolutePath().toString());
-            else if (!profiler.isLoaded())
-                load();
+            if (library != null || !profiler.isLoaded())
+                load(library);
             instance = profiler;
         }
         return instance;
@@ -59,14 +57,12 @@ public final class Profiler {
     }
 
     /* This class itself must load: it is what native methods are bound to. */
-    private static void load() {
-        String named = Library.named();
-        if (named != null) {
-            System.load(new File(named).getAbsolutePath());
-            return;
-        }
-        try (Library library = Library.extracted()) {
-            if (library == null)
+    private static void load(Path file) {
+        String named = file != null ? file.toString() : Library.named();
+        try (Library library = named == null ? Library.extracted() : null) {
+            if (named != null)
+                System.load(new File(named).getAbsolutePath());
+            else if (library == null)
                 System.loadLibrary("jstrobe");
             else
                 System.load(library.path());

@@ -103,11 +103,25 @@ static char *text_of(struct buffer *b)
 	return b->data;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What the program said last, to be freed; NULL: nothing, or no memory. A thread of its own may start a session now. */
+static char *last_command(void)
+{
+	char *text;
+
+	pthread_mutex_lock(&lock);
+	text = program.command ? strdup(program.command) : NULL;
+	pthread_mutex_unlock(&lock);
+	return text;
+}
+
 /* The command with its start turned into a resume that goes on in the same file, whatever its pattern says now. */
 static char *resuming(void)
 {
 	struct buffer text = BUFFER_INIT;
-	const char *at = program.command ? program.command : "";
+	char *command = last_command();
+	const char *at = command ? command : "";
 	size_t n;
 
 	buffer_puts(&text, "resume");
@@ -118,6 +132,7 @@ static char *resuming(void)
 	}
 	if (program.file[0])
 		buffer_printf(&text, ",file=%s", program.file);
+	free(command);
 	return text_of(&text);
 }
 
@@ -204,7 +219,8 @@ static void ends(void)
  */
 static void end_by_exit(void)
 {
-	if (getpid() == program.process)
+	/* without a result that is owed the program may want one yet, in a handler that it registered before */
+	if (getpid() == program.process && (!program.began || pending_name()[0]))
 		ends();
 }
 
@@ -293,6 +309,12 @@ static char *jvm_begins(void)
 	settle(START_LIMIT);
 	if (jvm_is_known() || atomic_load(&program.ending))
 		return NULL;
+	/* such an option would end the program */
+	if (strchr(program.library, '=') || access(program.library, R_OK)) {
+		log_error("the session does not see the program's JVM: %s %s", program.library,
+			  strchr(program.library, '=') ? "has a '=' in its path" : "is not there any more");
+		return NULL;
+	}
 	if (program.began && !runs())
 		return NULL;
 	if (program.began && control_begin_job("the JVM's start")) {
@@ -455,8 +477,6 @@ static void watch_end(bool with_main)
 		atexit(end_by_exit);
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
 void native_program_watch(void)
 {
 	struct error ignored;
@@ -475,8 +495,8 @@ void native_program_started(const char *command)
 {
 	char *kept = strdup(command), *before;
 
-	pthread_mutex_lock(&lock);
 	settle(START_LIMIT);
+	pthread_mutex_lock(&lock);
 	before = program.command;
 	program.command = kept ? kept : before;
 	pthread_mutex_unlock(&lock);

@@ -32,6 +32,8 @@ typedef int start_fn(main_fn *main, int argc, char **argv, void (*init)(void), v
 
 /* ---- the begin and the end ---- */
 
+typedef sighandler_t signal_fn(int signo, sighandler_t handler);
+
 static struct {
 	main_fn *main;
 	start_fn *start;
@@ -42,7 +44,7 @@ static struct {
 	void (*exit_c_thread)(int);
 	int (*daemon)(int, int);
 	int (*sigaction)(int, const struct sigaction *, struct sigaction *);
-	sighandler_t (*signal)(int, sighandler_t);
+	signal_fn *signal, *signal_once, *signal_sysv, *signal_bsd;
 	int (*execve)(const char *, char *const *, char *const *);
 	int (*execvp)(const char *, char *const *);
 	int (*execvpe)(const char *, char *const *, char *const *);
@@ -117,16 +119,37 @@ static int set_action(int signo, const struct sigaction *action, struct sigactio
 	return is_ours() && signals_keep(signo, action, old) ? 0 : theirs.sigaction(signo, action, old);
 }
 
-static sighandler_t set_handler(int signo, sighandler_t handler)
+static sighandler_t keep_handler(int signo, sighandler_t handler, int flags, signal_fn *set)
 {
 	struct sigaction action, old;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = handler;
-	action.sa_flags = SA_RESTART;
+	action.sa_flags = flags;
 	if (is_ours() && handler != SIG_ERR && signals_keep(signo, &action, &old))
 		return old.sa_handler;
-	return theirs.signal(signo, handler);
+	return set(signo, handler);
+}
+
+static sighandler_t set_handler(int signo, sighandler_t handler)
+{
+	return keep_handler(signo, handler, SA_RESTART, theirs.signal);
+}
+
+/* What signal() is with -std=c99 and the like. */
+static sighandler_t set_handler_once(int signo, sighandler_t handler)
+{
+	return keep_handler(signo, handler, (int)(SA_RESETHAND | SA_NODEFER), theirs.signal_once);
+}
+
+static sighandler_t set_handler_sysv(int signo, sighandler_t handler)
+{
+	return keep_handler(signo, handler, (int)(SA_RESETHAND | SA_NODEFER), theirs.signal_sysv);
+}
+
+static sighandler_t set_handler_bsd(int signo, sighandler_t handler)
+{
+	return keep_handler(signo, handler, SA_RESTART, theirs.signal_bsd);
 }
 
 /* ---- another program ---- */
@@ -310,6 +333,9 @@ static const struct hooked_call calls[] = {
 	{"daemon", (void *)become_daemon, (void **)&theirs.daemon},
 	{"sigaction", (void *)set_action, (void **)&theirs.sigaction},
 	{"signal", (void *)set_handler, (void **)&theirs.signal},
+	{"__sysv_signal", (void *)set_handler_once, (void **)&theirs.signal_once},
+	{"sysv_signal", (void *)set_handler_sysv, (void **)&theirs.signal_sysv},
+	{"bsd_signal", (void *)set_handler_bsd, (void **)&theirs.signal_bsd},
 	{"execve", (void *)run_path, (void **)&theirs.execve},
 	{"execvp", (void *)run_found, (void **)&theirs.execvp},
 	{"execvpe", (void *)run_found_with, (void **)&theirs.execvpe},

@@ -127,6 +127,9 @@ static int check_words(struct cli *cli, struct error *err)
 		return error_set(err, ENAMETOOLONG, "convert: the name of the result is too long");
 	if (cli->word_count == 2)
 		strcpy(o->file, cli->words[1]);
+	/* there a result whose name has no suffix is a page */
+	if (cli->as_jfrconv && !o->format[0] && o->file[0] && !strchr(o->file, '.') && strcmp(o->file, "-") != 0)
+		strcpy(o->format, "html");
 	return reading_check_places("convert", cli->words[0], o, err);
 }
 

@@ -181,6 +181,8 @@ static void handled(int signo)
 {
 }
 
+extern sighandler_t __sysv_signal(int signo, sighandler_t handler); /* what signal() is with -std=c99 */
+
 /* As daemons do: all signals get the action that they had at the start, and most of them one of the program's. */
 static int resets_signals(const char *unused)
 {
@@ -191,7 +193,11 @@ static int resets_signals(const char *unused)
 	for (i = 1; i < 32; i++)
 		if (i != SIGSEGV && i != SIGBUS)
 			signal(i, SIG_DFL);
-	burn(100);
+	burn(50);
+	for (i = 1; i < 32; i++)
+		if (i != SIGSEGV && i != SIGBUS)
+			__sysv_signal(i, SIG_DFL);
+	burn(50);
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = handled;
 	for (i = 1; i < 32; i++)
@@ -474,6 +480,26 @@ static int marks_events(const char *path)
 	return refused != NULL || asprof_get_thread_local_data() != NULL;
 }
 
+static const char *at_exit;
+
+static void dumps(void)
+{
+	char stop[400];
+
+	snprintf(stop, sizeof(stop), "stop,file=%s", at_exit);
+	carry_out(stop);
+}
+
+/* It wants its result in a handler of exit() that it registered before the profiler began. */
+static int dumps_at_exit(const char *path)
+{
+	at_exit = path;
+	atexit(dumps);
+	carry_out("start,event=cpu,interval=1ms");
+	burn(300);
+	return 0;
+}
+
 static void *starts(void *unused)
 {
 	asprof_error_t error = asprof_execute("start,event=ctimer", NULL);
@@ -503,7 +529,8 @@ static const struct {
 } scenes[] = {
 	{"plain", plain}, {"threads", threads}, {"at_once", at_once}, {"quickly", quickly}, {"in_handler", in_handler},
 	{"first_thread_ends", first_thread_ends}, {"forks", forks}, {"vforks", vforks}, {"becomes", becomes},
-	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"calls", calls}, {"marks_events", marks_events},
+	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"calls", calls},
+	{"marks_events", marks_events}, {"dumps_at_exit", dumps_at_exit},
 	{"starts_at_once", starts_at_once}, {"resets_signals", resets_signals}, {"sends_fault", sends_fault},
 	{"ends_within_malloc", ends_within_malloc}, {"first_thread_ends_in_c", first_thread_ends_in_c},
 	{"first_thread_ends_without_files", first_thread_ends_without_files}, {"goes_elsewhere", goes_elsewhere},

@@ -287,7 +287,7 @@ void recording_free(struct recording *r)
 		for (v = 0; v < r->settings.items[i].count; v++)
 			free((char *)(uintptr_t)r->settings.items[i].values[v].text);
 	free(r->settings.items);
-	if (jfr_has_file(r->jfr)) /* else its number is that of a file of the program's by now */
+	if (!r->jfr || jfr_has_file(r->jfr)) /* else its number is that of a file of the program's by now */
 		close(r->fd);
 	jfr_free(r->jfr);
 	event_list_free(&r->pending);
