@@ -294,6 +294,15 @@ def test_it_ends_meanwhile(jdk17):
                 assert sum(found["resident"].values()) == found["rss"]
 
 
+def test_a_thread_of_the_kernel():
+    with open("/proc/2/comm") as file:
+        if file.read() != "kthreadd\n":
+            pytest.skip("process 2 is no thread of the kernel here (a container)")
+    done = jstrobe("memory", "2")
+    assert done.returncode == 3 and "process 2 has no memory of its own" in done.stderr, done.stderr
+
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or not container.permitted("--pid", "--user"), reason="needs root and namespaces")
 @pytest.mark.parametrize("how", [
     pytest.param(dict(namespaces=["--pid", "--net", "--ipc"]), id="pid"),

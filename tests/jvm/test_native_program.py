@@ -264,6 +264,8 @@ def test_c_api(scenes, tmp_path):
     assert 270 <= burning <= 330, burning
     assert abs(in_function(file)[0] - 300) < 15
     assert os.path.exists(f"{file}.end.txt")
+    said = [name.read_text() for name in tmp_path.glob("api.json.[0-9]*.txt")]
+    assert len(said) == 1 and said[0].startswith("Profiling is running for "), (said, os.listdir(tmp_path))
 
 
 def test_a_result_at_the_exit(scenes, tmp_path):

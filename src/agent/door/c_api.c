@@ -52,6 +52,9 @@ static int begin(struct error *err)
 {
 	JavaVM *vm = jvm_created();
 
+	/* who is in it already need not ask; a JVM that is being made lets no one in */
+	if (vm && jvm_is_known())
+		return 0;
 	if (vm)
 		return begin_in(vm, err);
 	native_program_watch();

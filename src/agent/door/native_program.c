@@ -228,7 +228,8 @@ static bool runs(void)
 {
 	struct session_status s;
 
-	return session_get_status(&s) && s.running;
+	session_get_status(&s); /* the last one that was known, if the session is busy */
+	return s.running;
 }
 
 static void becomes(void)

@@ -39,11 +39,13 @@ static void say_status(struct buffer *text)
 }
 
 /* Status and the like, into the file that O names or to the one who asks. */
-static int tell(const struct options *o, struct buffer *answer, struct error *err)
+static int tell(struct options *o, struct buffer *answer, struct error *err)
 {
 	struct buffer text = BUFFER_INIT;
-	int rc = 0;
+	int rc = o->file[0] ? pending_check_path(o, err) : 0;
 
+	if (rc)
+		return rc;
 	if (o->action == ACTION_STATUS)
 		say_status(&text);
 	else

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,9 @@ static int read_smaps(struct memory_reading *r, struct error *err)
 		return error_set(err, EACCES, "the memory map of process %d (%s) may not be read: it belongs to "
 				 "another user, or has given up being looked at; run jstrobe as its user or as root",
 				 (int)r->pid, path);
+	if (rc == 0 && !r->maps.count && kill(r->pid, 0) == 0)
+		return error_set(err, ESRCH, "process %d has no memory of its own: it is a thread of the kernel, or "
+				 "has ended and is waited for by no one (a zombie)", (int)r->pid);
 	if (rc == -ENOENT || rc == -ESRCH || (rc == 0 && !r->maps.count))
 		return error_set(err, ESRCH, "process %d has ended", (int)r->pid);
 	if (rc)

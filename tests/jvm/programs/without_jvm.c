@@ -402,6 +402,8 @@ static int calls(const char *path)
 	carry_out("start,event=cpu");
 	burn(300);
 	carry_out("status");
+	snprintf(stop, sizeof(stop), "status,file=%s.%%p.txt", path);
+	carry_out(stop);
 	carry_out("dump,collapsed");
 	snprintf(stop, sizeof(stop), "stop,file=%s", path);
 	carry_out(stop);
