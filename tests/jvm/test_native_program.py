@@ -67,7 +67,7 @@ def in_function(path, word="burn"):
 SCENES = {"plain": (300, 7), "threads": (400, 0), "at_once": (300, 5), "quickly": (300, 6), "in_handler": (300, 9),
           "first_thread_ends": (300, 0), "forks": (300, 0), "vforks": (300, 0), "becomes": (300, 7),
           "becomes_nothing": (400, 0), "resets_signals": (300, 0), "first_thread_ends_in_c": (300, 0),
-          "goes_elsewhere": (300, 0)}
+          "goes_elsewhere": (300, 0), "first_thread_is_cancelled": (300, 0)}
 
 
 @pytest.mark.parametrize("event", ["cpu", "ctimer"])

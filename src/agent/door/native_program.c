@@ -42,6 +42,7 @@
 
 #define FIRST_PROCESS "JSTROBE_PROCESS"
 #define LAST_LOOK (100 * NS_PER_MS) /* between two looks for the program's threads, once its first one has ended */
+#define FIRST_LOOK NS_PER_S /* whether the first thread is there */
 #define END_LIMIT (11 * NS_PER_S)   /* another thread is at it for 10 s at most */
 #define STALLED (5 * NS_PER_S)     /* nothing of ours moves: something holds it up for good */
 #define START_PATIENCE (2 * NS_PER_MS)
@@ -157,6 +158,9 @@ static void settle(uint64_t ns)
 
 /* ---- the end of the process ---- */
 
+static bool main_is_gone(void);
+static void main_ends(void);
+
 /* False: it has been, or this thread is at it. Another one's is waited for: it may be writing the result. */
 static bool begin_end(void)
 {
@@ -170,12 +174,18 @@ static bool begin_end(void)
 	return false;
 }
 
-/* The one thread that is there from the start, so that nothing need be made at the end. */
+/*
+ * The one thread that is there from the start, so that nothing need be made at the end. It also sees a first thread that
+ * has gone without a call of pthread_exit(): cancelled, or by the system call.
+ */
 static void wait_for_end(void)
 {
 	atomic_store(&program.waits, os_gettid());
-	while (!atomic_load(&program.end_wanted))
-		os_wait_while(&program.end_wanted, 0, 3600 * NS_PER_S);
+	while (!atomic_load(&program.end_wanted)) {
+		os_wait_while(&program.end_wanted, 0, FIRST_LOOK);
+		if (!main_is_gone() && os_thread_state(program.process) == 'Z')
+			main_ends();
+	}
 	entry_process_ends();
 	atomic_store(&program.ended, true);
 }

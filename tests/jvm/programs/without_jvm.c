@@ -114,6 +114,27 @@ static int first_thread_ends(const char *unused)
 	pthread_exit(NULL);
 }
 
+static pthread_t first;
+
+static void *cancels_the_first(void *unused)
+{
+	usleep(50000);
+	pthread_cancel(first);
+	burn(300);
+	said(300);
+	return NULL;
+}
+
+static int first_thread_is_cancelled(const char *unused)
+{
+	pthread_t t;
+
+	first = pthread_self();
+	pthread_create(&t, NULL, cancels_the_first, NULL);
+	for (;;)
+		pause();
+}
+
 static int forks(const char *unused)
 {
 	int status;
@@ -530,6 +551,7 @@ static const struct {
 	int (*run)(const char *argument);
 } scenes[] = {
 	{"plain", plain}, {"threads", threads}, {"at_once", at_once}, {"quickly", quickly}, {"in_handler", in_handler},
+	{"first_thread_is_cancelled", first_thread_is_cancelled},
 	{"first_thread_ends", first_thread_ends}, {"forks", forks}, {"vforks", vforks}, {"becomes", becomes},
 	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"calls", calls},
 	{"marks_events", marks_events}, {"dumps_at_exit", dumps_at_exit},
