@@ -112,7 +112,7 @@ def test_the_young(jdk):
         if there:
             assert site(profile, "kept") > 2 * MIB and site(profile, "garbage") > 6 * MIB
         else:
-            assert not profile.stacks and "to have survived a collection" in said, said
+            assert not profile.stacks and "is known to be there after a collection" in said, said
 
 
 def test_a_full_table(jdk17, say):

@@ -175,8 +175,8 @@ static bool begin_end(void)
 }
 
 /*
- * The one thread that is there from the start, so that nothing need be made at the end. It also sees a first thread that
- * has gone without a call of pthread_exit(): cancelled, or by the system call.
+ * The one thread that is there from the start, so that nothing need be made at the end. It also sees a first thread
+ * that has gone without a call of pthread_exit(): cancelled, or by the system call.
  */
 static void wait_for_end(void)
 {
