@@ -160,6 +160,17 @@ def test_a_jvm_comes_later(jdk, scenes, tmp_path, suffix, fails, say):
     assert java == 0 if fails else abs(java - 300) < 40
 
 
+def test_it_is_asked_while_a_jvm_comes(jdk, scenes):
+    """By the C API, of another thread: no one attaches to a JVM that is not there yet."""
+    library = glob.glob(f"{jdk.home}/lib/server/libjvm.so") + glob.glob(f"{jdk.home}/lib/*/server/libjvm.so")
+    for _ in range(5):
+        done = subprocess.run([scenes, "makes_jvm_and_asks", library[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=60,
+                              env={**os.environ, "JVM_OPTION": "-Djava.class.path=" + os.path.dirname(scenes)})
+        assert done.returncode == 0 and "create 0" in done.stdout and "asked 1" in done.stdout, \
+            (done.returncode, done.stdout, done.stderr)
+
+
 def test_the_java_launcher(jdk, scenes, tmp_path):
     """All of the JVM's life is there, as with -agentpath; JVMs have events of Java."""
     java = os.path.join(jdk.home, "bin", "java")

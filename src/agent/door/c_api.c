@@ -13,6 +13,7 @@
 #include "agent/door/native_program.h"
 #include "agent/door/text_command.h"
 #include "agent/hooks/child.h"
+#include "agent/hooks/process_calls.h"
 #include "agent/jvm/jvm.h"
 #include "common/os/os.h"
 
@@ -52,8 +53,8 @@ static int begin(struct error *err)
 {
 	JavaVM *vm = jvm_created();
 
-	/* who is in it already need not ask; a JVM that is being made lets no one in */
-	if (vm && jvm_is_known())
+	/* who is in it already need not ask; JDKs without 8308341 tell of a JVM that is being made: it kills who comes */
+	if (vm && (jvm_is_known() || process_calls_make_jvm()))
 		return 0;
 	if (vm)
 		return begin_in(vm, err);

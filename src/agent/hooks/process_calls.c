@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <jni.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,15 +289,22 @@ static jint create_with(JavaVM **vm, void **env, const JavaVMInitArgs *given, ch
 	return rc;
 }
 
+static atomic_int making;
+
+bool process_calls_make_jvm(void)
+{
+	return atomic_load(&making) > 0;
+}
+
 static jint create(JavaVM **vm, void **env, void *args)
 {
 	char *option = is_ours() && args ? events->jvm_begins() : NULL;
 	jint rc;
 
-	if (!option)
-		return theirs.create(vm, env, args);
-	rc = create_with(vm, env, args, option);
-	if (rc != JNI_OK)
+	atomic_fetch_add(&making, 1);
+	rc = option ? create_with(vm, env, args, option) : theirs.create(vm, env, args);
+	atomic_fetch_sub(&making, 1);
+	if (option && rc != JNI_OK)
 		events->jvm_fails();
 	free(option);
 	return rc;

@@ -28,6 +28,8 @@ struct process_events {
  * does without libc's start.
  */
 bool process_calls_install(const struct process_events *events, bool main);
+/* Whether a thread of the program is making a JVM, which lets no one in before it is there. Any thread. */
+bool process_calls_make_jvm(void);
 /* Images may have come since. Nothing, where nothing was installed; any thread in normal code. */
 void process_calls_refresh(void);
 

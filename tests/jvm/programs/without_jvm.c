@@ -11,6 +11,7 @@
 #include <jni.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -360,6 +361,35 @@ static int closes_all(const char *folder)
 	return 0;
 }
 
+static atomic_int made;
+
+static void *asks(void *unused)
+{
+	long asked = 0;
+
+	for (; !atomic_load(&made); asked++)
+		asprof_execute("status", NULL);
+	return (void *)asked;
+}
+
+static int makes_jvm(const char *path);
+
+/* Another thread has the profiler asked all the time, while the JVM is made and behind. */
+static int makes_jvm_and_asks(const char *path)
+{
+	pthread_t t;
+	void *asked;
+	int rc;
+
+	asprof_execute("start,event=ctimer,interval=1ms", NULL);
+	pthread_create(&t, NULL, asks, NULL);
+	rc = makes_jvm(path);
+	atomic_store(&made, 1);
+	pthread_join(t, &asked);
+	printf("asked %d\n", (long)asked > 100);
+	return rc;
+}
+
 /* ARGUMENT is a libjvm.so; with "!" before it the JVM cannot be made. */
 static int makes_jvm(const char *path)
 {
@@ -553,7 +583,7 @@ static const struct {
 	{"plain", plain}, {"threads", threads}, {"at_once", at_once}, {"quickly", quickly}, {"in_handler", in_handler},
 	{"first_thread_is_cancelled", first_thread_is_cancelled},
 	{"first_thread_ends", first_thread_ends}, {"forks", forks}, {"vforks", vforks}, {"becomes", becomes},
-	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"calls", calls},
+	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"makes_jvm_and_asks", makes_jvm_and_asks}, {"calls", calls},
 	{"marks_events", marks_events}, {"dumps_at_exit", dumps_at_exit},
 	{"starts_at_once", starts_at_once}, {"resets_signals", resets_signals}, {"sends_fault", sends_fault},
 	{"ends_within_malloc", ends_within_malloc}, {"first_thread_ends_in_c", first_thread_ends_in_c},
