@@ -53,7 +53,7 @@ static int begin(struct error *err)
 {
 	JavaVM *vm = jvm_created();
 
-	/* who is in it already need not ask; JDKs without 8308341 tell of a JVM that is being made: it kills who comes */
+	/* who is in it need not ask; JDKs without 8308341 tell of a JVM that is being made: that kills who comes */
 	if (vm && (jvm_is_known() || process_calls_make_jvm()))
 		return 0;
 	if (vm)
