@@ -28,8 +28,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never held for long:
 static char *ring;         /* twice in a row would be simpler, and need a file: a mark never crosses the end */
 static uint64_t begin, end; /* bytes ever: what is there, with gaps at the ring's end */
 static _Atomic uint64_t next; /* number of the next mark */
-static _Atomic uint64_t due;        /* of the next one to be read */
+static _Atomic uint64_t due;  /* of the next one to be read */
 static _Atomic uint32_t heard;
+static atomic_bool used;
+
+static void note_use(void)
+{
+	if (unlikely(!atomic_load_explicit(&used, memory_order_relaxed)))
+		atomic_store(&used, true);
+}
 
 static char *types[MARKS_TYPES];
 static _Atomic uint32_t type_count;
@@ -58,7 +65,7 @@ int marks_type(const char *name)
 
 	if (!name || !name[0] || strlen(name) > MARKS_LONGEST)
 		return -EINVAL;
-	marks_are_heard();
+	note_use();
 	pthread_mutex_lock(&lock);
 	type = type_of(name);
 	pthread_mutex_unlock(&lock);
@@ -83,12 +90,15 @@ static uint64_t to_end(uint64_t position)
 	return RING - (position & (RING - 1));
 }
 
-/* Where the mark behind POSITION is: at the ring's start if there is no room for a header, or one without a size. */
+/* Whether the mark behind POSITION is at the ring's start: no room for a header, or H there is one without a size. */
+static bool is_gap(uint64_t position, const struct header *h)
+{
+	return to_end(position) < sizeof(*h) || !h->size;
+}
+
 static uint64_t skip_gap(uint64_t position)
 {
-	uint64_t left = to_end(position);
-
-	return left < sizeof(struct header) || !at(position)->size ? position + left : position;
+	return is_gap(position, at(position)) ? position + to_end(position) : position;
 }
 
 /* Room for SIZE bytes behind `end`; the oldest marks go. */
@@ -122,12 +132,9 @@ static void put(const struct mark *m)
 	end += size;
 }
 
-static atomic_bool used;
-
 bool marks_are_heard(void)
 {
-	if (unlikely(!atomic_load_explicit(&used, memory_order_relaxed)))
-		atomic_store(&used, true);
+	note_use();
 	return atomic_load_explicit(&heard, memory_order_relaxed);
 }
 
@@ -228,7 +235,7 @@ uint64_t marks_each(void (*fn)(const struct mark *m, void *arg), void *arg)
 	for (position = first; position < first + bytes;) {
 		const struct header *h = (const struct header *)(all + (position - first));
 
-		if (to_end(position) < sizeof(*h) || !h->size) {
+		if (is_gap(position, h)) {
 			position += to_end(position);
 			continue;
 		}

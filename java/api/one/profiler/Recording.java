@@ -12,17 +12,31 @@ public class Recording {
     private Recording() {
     }
 
+    private static boolean isMissing() {
+        if (missed == 0) {
+            return false;
+        }
+        if (System.nanoTime() - missed < PATIENCE) {
+            return true;
+        }
+        missed = 0;
+        return false;
+    }
+
+    /* Not loaded yet, or by another class loader. */
+    private static void miss() {
+        missed = System.nanoTime() | 1;
+    }
+
     /** RUNNING while a recording is made; UNAVAILABLE without the library. */
     public static int state() {
-        if (missed != 0 && System.nanoTime() - missed < PATIENCE) {
+        if (isMissing()) {
             return UNAVAILABLE;
         }
         try {
-            int state = state0();
-            missed = 0;
-            return state;
-        } catch (UnsatisfiedLinkError e) { // not loaded yet, or by another class loader
-            missed = System.nanoTime() | 1;
+            return state0();
+        } catch (UnsatisfiedLinkError e) {
+            miss();
             return UNAVAILABLE;
         }
     }
@@ -42,8 +56,13 @@ public class Recording {
     }
 
     static void emit(long from, long to, String tag) {
-        if (state() == RUNNING) {
+        if (isMissing()) {
+            return;
+        }
+        try {
             emit0(from, to, tag);
+        } catch (UnsatisfiedLinkError e) {
+            miss();
         }
     }
 
