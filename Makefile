@@ -103,7 +103,7 @@ SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/common/%.c
   sinks/recording/recording sinks/stream/stream_closing sources/engine sources/engine_clocks sources/callback_source context/java_context)
 SMALL = $(patsubst -O2,-Os,$(filter -O2,$(CFLAGS)))
 # Nothing unwinds through these: they run on threads of ours and in the command. A debugger has the .debug file.
-NOT_UNWOUND := common/options profile/model profile/writers
+NOT_UNWOUND := common/options profile/model profile/writers agent/collect agent/sinks
 
 LDFLAGS_LIB := -shared -pthread -static-libgcc -Wl,-z,now,-z,relro,-z,nodelete -Wl,-Bsymbolic \
   -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=src/agent/door/exports.map \

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "agent/zone/load.h"
+#include "agent/zone/zone.h"
 #include "common/base/hash.h"
 #include "common/base/map.h"
 #include "common/os/os.h"
@@ -27,6 +29,7 @@ struct class_name {
 };
 
 static struct class_name *classes;
+static _Atomic bool mistaken; /* a name read from the JVM's memory was not the one that it tells: no more is read */
 
 int class_names_open(void)
 {
@@ -61,7 +64,8 @@ void class_names_release(void)
 	kept = 0;
 }
 
-uint32_t class_number(const char *name)
+/* The number of NAME, 0 where there is none; BRING: it is given one, if there is room. */
+static uint32_t number_of(const char *name, bool bring)
 {
 	uint64_t at = hash_mix(hash_bytes(HASH_BEGIN, name, strlen(name)));
 	uint32_t i;
@@ -73,6 +77,8 @@ uint32_t class_number(const char *name)
 		struct class_name *c = &classes[slot];
 		uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
 
+		if (state == FREE && !bring)
+			return 0;
 		if (state == FREE && atomic_compare_exchange_strong(&c->state, &expected, WRITING)) {
 			strncpy(c->name, name, NAME - 1);
 			atomic_store_explicit(&c->state, READY, memory_order_release);
@@ -82,6 +88,11 @@ uint32_t class_number(const char *name)
 			return slot + 1;
 	}
 	return 0;
+}
+
+uint32_t class_number(const char *name)
+{
+	return number_of(name, true);
 }
 
 const char *class_name_of(uint32_t class)
@@ -106,15 +117,60 @@ static void put_name(const char *signature, char *out)
 	out[length] = '\0';
 }
 
-uint32_t class_number_of_class(jvmtiEnv *ti, jclass class)
+/* The Klass* of CLASS, a local reference, as its mirror has it; a mirror that is being moved has none. */
+static bool read_klass(jclass class, uintptr_t *klass)
+{
+	int32_t at = zone.layout.mirror_klass ? *(const int32_t *)zone.layout.mirror_klass : 0;
+	uintptr_t handle = (uintptr_t)class, mirror, now;
+
+	return at > 0 && !(handle & (sizeof(handle) - 1)) /* others have a tag */ && load_word(handle, &mirror) &&
+	       mirror && load_word(mirror + (uintptr_t)at, klass) && *klass && load_word(handle, &now) && now == mirror;
+}
+
+/*
+ * The name of CLASS as it lies in its Symbol, which costs some 50 ns; the JVM makes a text for each question, which
+ * costs more than 1 us. Not of hidden classes, which JVMTI spells in another way, nor of names longer than ours.
+ */
+static bool read_name(jclass class, char name[NAME])
+{
+	const struct layout *l = &zone.layout;
+	uintptr_t klass, symbol;
+	uint32_t length;
+
+	if (atomic_load_explicit(&mistaken, memory_order_relaxed) || l->klass_name < 0 || l->symbol_length < 0 ||
+	    !read_klass(class, &klass) || !load_word(klass + (uintptr_t)l->klass_name, &symbol) || !symbol ||
+	    !load_u16(symbol + (uintptr_t)l->symbol_length, &length) || length >= NAME ||
+	    !load_bytes(name, symbol + (uintptr_t)l->symbol_body, length))
+		return false;
+	name[length] = '\0';
+	return !memchr(name, '+', length);
+}
+
+/* By the JVM; READ is what the JVM's memory has for it, NULL if nothing. */
+static uint32_t number_by_asking(jvmtiEnv *ti, jclass class, const char *read)
 {
 	char *signature = NULL, name[SIGNATURE];
 
-	if (!class || (*ti)->GetClassSignature(ti, class, &signature, NULL) || !signature)
+	if ((*ti)->GetClassSignature(ti, class, &signature, NULL) || !signature)
 		return 0;
 	put_name(signature, name);
 	(*ti)->Deallocate(ti, (unsigned char *)signature);
+	if (read && strcmp(read, name))
+		atomic_store(&mistaken, true);
 	return class_number(name);
+}
+
+uint32_t class_number_of_class(jvmtiEnv *ti, jclass class)
+{
+	char name[NAME];
+	bool known;
+	uint32_t number;
+
+	if (!class)
+		return 0;
+	known = read_name(class, name);
+	number = known ? number_of(name, false) : 0;
+	return number ? number : number_by_asking(ti, class, known ? name : NULL);
 }
 
 uint32_t class_number_of(jvmtiEnv *ti, JNIEnv *env, jobject object)
