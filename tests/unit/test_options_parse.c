@@ -970,7 +970,6 @@ static void java_methods_are_traced(void **state)
 	assert_string_equal(o.instrument, "pkg.Class::method");
 	assert_int_equal(o.latency, 1); /* every call */
 	assert_int_equal(agent("trace=pkg.Class.method:5q"), -EINVAL);
-	assert_int_equal(command("-e cpu,pkg.Class.method 1"), -EINVAL);
 	assert_int_equal(agent("event=sched:a.b"), 0); /* another's */
 	assert_string_equal(o.instrument, "");
 	/* several */
@@ -986,6 +985,46 @@ static void java_methods_are_traced(void **state)
 	assert_int_equal(agent("start,latency=4ms,trace=a.B.c:5ms"), -EINVAL);
 }
 
+/* Calls are recorded beside what is sampled, and the command tells the agent the same. */
+static void calls_beside_samples(void **state)
+{
+	static const char *const said[][3] = { /* options, what is sampled, what is traced */
+		{"event=cpu,trace=a.B.c", "cpu", "a.B.c"},
+		{"trace=a.B.c,event=wall", "wall", "a.B.c"},
+		{"cpu,wall=5ms,trace=a.B.c,trace=a.B.d", "cpu,wall", "a.B.c;a.B.d"},
+		{"event=a.B.c,alloc=64k", "alloc", "a.B.c"},
+		{"lock=1ms,event=a.B.c,trace=a.B.d", "lock", "a.B.d;a.B.c"},
+	};
+	struct buffer told = BUFFER_INIT;
+	char text[128];
+	unsigned i;
+
+	for (i = 0; i < ARRAY_LEN(said); i++) {
+		snprintf(text, sizeof(text), "start,%s,file=x.jfr", said[i][0]);
+		assert_int_equal(agent(text), 0);
+		assert_string_equal(o.event, said[i][1]);
+		assert_string_equal(o.traced, said[i][2]);
+		assert_string_equal(o.instrument, "");
+		assert_int_equal(o.latency, 1);
+		told.length = 0;
+		options_print(&o, ',', &told);
+		buffer_putc(&told, '\0');
+		assert_int_equal(agent(told.data), 0);
+		assert_string_equal(o.event, said[i][1]);
+		assert_string_equal(o.traced, said[i][2]);
+		assert_int_equal(o.latency, 1);
+	}
+	assert_int_equal(agent("start,alloc=64k,trace=a.B.c:5ms"), 0);
+	assert_int_equal(options_event_interval(&o, "alloc"), 65536);
+	assert_int_equal(o.latency, 5000000);
+	assert_int_equal(command("-e cpu,pkg.Class.method 1"), 0);
+	assert_string_equal(o.traced, "pkg.Class.method");
+	assert_string_equal(o.event, "cpu");
+	assert_int_equal(command("--all --trace a.B.c 1"), 0);
+	assert_string_equal(o.traced, "a.B.c");
+	buffer_free(&told);
+}
+
 /* What would be ignored beside calls is refused, with what to do. */
 static void calls_are_counted_alone(void **state)
 {
@@ -995,13 +1034,10 @@ static void calls_are_counted_alone(void **state)
 	unsigned i;
 
 	for (i = 0; i < ARRAY_LEN(sampled); i++) {
-		snprintf(text, sizeof(text), "start,%s,trace=a.B.c", sampled[i]);
-		assert_int_equal(agent(text), -EINVAL);
-		assert_non_null(strstr(err.text, "one after the"));
 		snprintf(text, sizeof(text), "start,instrument=a.B,%s", sampled[i]);
 		assert_int_equal(agent(text), -EINVAL);
+		assert_non_null(strstr(err.text, "one after the"));
 	}
-	assert_int_equal(command("--trace a.B.c -e wall 1"), -EINVAL);
 	assert_int_equal(agent("start,trace=a.B.c,interval=2"), -EINVAL);
 	assert_non_null(strstr(err.text, "every call"));
 	assert_int_equal(command("--instrument a.B -i 1ms 1"), -EINVAL);
@@ -1050,6 +1086,7 @@ int main(void)
 		cmocka_unit_test(table_is_sound),
 		cmocka_unit_test(java_methods_are_traced),
 		cmocka_unit_test(calls_are_counted_alone),
+		cmocka_unit_test(calls_beside_samples),
 		cmocka_unit_test(help_hides_knobs),
 		cmocka_unit_test(file_names),
 	};

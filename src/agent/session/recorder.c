@@ -115,7 +115,7 @@ struct recording *recorder_open_window(const struct options *o, const struct eng
 }
 
 int recorder_copy_survivors(const struct options *o, const struct engine_event *events, uint32_t count,
-			    struct collector *c, struct buffer *out, struct error *err)
+			    struct collector *c, uint32_t key, struct buffer *out, struct error *err)
 {
 	struct recording_options how = options_of(o, events, count);
 	struct recording_totals totals = {0};
@@ -128,7 +128,7 @@ int recorder_copy_survivors(const struct options *o, const struct engine_event *
 	if (fd < 0)
 		return error_set(err, errno, "no memory for the objects that are there: %s", error_text(errno));
 	recording_totals(recorder.recording, &totals);
-	how.append.last_key = totals.last_key;
+	how.append.last_key = MAX(totals.last_key, key);
 	how.append.began = totals.began;
 	how.max_size = 0;
 	r = recording_new(fd, &how, err);
@@ -166,11 +166,20 @@ bool recorder_end(struct error *err)
 	return true;
 }
 
-void recorder_append(int file, struct error *err)
+uint32_t recorder_last_key(void)
+{
+	struct recording_totals totals = {0};
+
+	if (recorder.recording)
+		recording_totals(recorder.recording, &totals);
+	return totals.last_key;
+}
+
+void recorder_append(int file, uint32_t key, const char *what, struct error *err)
 {
 	if (!recorder.recording || !recorder.ended)
 		return;
-	if (file >= 0 && recording_append(recorder.recording, file, err) == 0)
+	if (file >= 0 && recording_append(recorder.recording, file, key, what, err) == 0)
 		recording_totals(recorder.recording, &recorder.recorded.totals);
 	else if (!recorder.error.code)
 		recorder.error = *err;

@@ -33,11 +33,14 @@ void recorder_take(struct recording *r);
  * has not ended; this can be called again.
  */
 bool recorder_end(struct error *err);
+/* The last key of the recording, that other chunks of ours in its file do not use; 0: there is none. */
+uint32_t recorder_last_key(void);
 /*
- * Put the JDK's chunks in FILE behind the recording that has ended; FILE is negative: they cannot be had, for the
- * reason in ERR. What fails is said as the reason why something is missing.
+ * Put WHAT ("the JDK's events"), chunks in FILE with keys of ours up to KEY (0: of the JDK), behind the recording that
+ * has ended; FILE is negative: they cannot be had, for the reason in ERR. What fails is said as the reason why
+ * something is missing.
  */
-void recorder_append(int file, struct error *err);
+void recorder_append(int file, uint32_t key, const char *what, struct error *err);
 void recorder_close(void);
 /*
  * Everything stored so far is in the file; BOOKS (RECORD_EVENTS of them) say what that is. -ENOENT: there is no
@@ -47,11 +50,11 @@ int recorder_complete(struct recording_books *books, struct error *err);
 /* Append the file, complete, to OUT. The same. */
 int recorder_copy(struct buffer *out, struct recording_books *books, struct error *err);
 /*
- * Behind recorder_copy, while the recording runs: append a recording of the objects of C that are there now. Where
- * there are none, nothing.
+ * Behind recorder_copy, and more with keys up to KEY, while the recording runs: append a recording of the objects of C
+ * that are there now. Where there are none, nothing.
  */
 int recorder_copy_survivors(const struct options *o, const struct engine_event *events, uint32_t count,
-			    struct collector *c, struct buffer *out, struct error *err);
+			    struct collector *c, uint32_t key, struct buffer *out, struct error *err);
 /* Bytes of the file and samples that are not in it; 0, 0 without a recording. */
 void recorder_status(uint64_t *bytes, uint64_t *unwritten);
 

@@ -226,8 +226,6 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 
 	if (file >= 0)
 		close(file);
-	if (rc == 0 && !jvm_is_known())
-		rc = error_set(err, ENXIO, "there is no JVM in this process (yet): only Java's calls can be traced");
 	if (rc)
 		return rc;
 	/* what is left of a start that failed may still read session.given */
@@ -257,7 +255,7 @@ static int start_or_resume(const struct options *o, bool resume, int file, struc
 		rc = start_tracing(o, file, notes, err);
 	} else {
 		rc = start_or_go_on(o, resume, file, notes, err);
-		if (!rc && session.tracing)
+		if (!rc && !o->traced[0])
 			trace_forget();
 		session.tracing = session.tracing && rc;
 	}
@@ -401,7 +399,22 @@ static void join_sync(void)
 	if (fd == -ENOENT)
 		return;
 	pthread_mutex_lock(&session.lock);
-	recorder_append(fd, &err);
+	recorder_append(fd, 0, "the JDK's events", &err);
+	pthread_mutex_unlock(&session.lock);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The calls that were traced beside samples go behind them in the recording. */
+static void join_calls(void)
+{
+	struct error err = {.code = 0};
+	uint32_t key = 0;
+	int fd = -1;
+
+	pthread_mutex_lock(&session.lock);
+	if (session.options.traced[0] && session_calls_recording(&key, &fd, &err) != -ENOENT)
+		recorder_append(fd, key, "the traced calls", &err);
 	pthread_mutex_unlock(&session.lock);
 	if (fd >= 0)
 		close(fd);
@@ -495,8 +508,10 @@ int session_stop(struct error *err)
 	if (rc == 0)
 		session.running = false;
 	pthread_mutex_unlock(&session.lock);
-	if (rc == 0 && !tracing)
+	if (rc == 0 && !tracing) {
+		join_calls();
 		join_sync();
+	}
 	return rc;
 }
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "agent/collect/collector.h"
@@ -242,8 +243,11 @@ static bool is_of_survivors(const char *event)
 	return event_field_of_kind(&fields, EVENT_FIELD_ID) < fields.count;
 }
 
-/* Objects that are there, which a recording has at its end only, behind the copy of one in OUT. Lock held. */
-static int copy_survivors(struct buffer *out, struct error *err)
+/*
+ * Objects that are there, which a recording has at its end only, behind the copy of one in OUT with keys up to KEY. Lock
+ * held.
+ */
+static int copy_survivors(struct buffer *out, uint32_t key, struct error *err)
 {
 	struct engine_event *events;
 	uint32_t e = 0;
@@ -256,7 +260,7 @@ static int copy_survivors(struct buffer *out, struct error *err)
 	events = recorded_events(err);
 	if (!events)
 		return -ENOMEM;
-	rc = recorder_copy_survivors(&session.options, events, session.event_count, session.collector, out, err);
+	rc = recorder_copy_survivors(&session.options, events, session.event_count, session.collector, key, out, err);
 	free(events);
 	return rc;
 }
@@ -292,20 +296,57 @@ void session_find_roots(const struct options *o)
 	pthread_mutex_unlock(&session.lock);
 }
 
+int session_calls_recording(uint32_t *key, int *fd, struct error *err)
+{
+	int rc;
+
+	*key = recorder_last_key();
+	*fd = memfd_create("jstrobe calls", MFD_CLOEXEC);
+	if (*fd < 0)
+		return error_set(err, errno, "no descriptor for the traced calls: %s", error_text(errno));
+	rc = trace_record(key, *fd, err);
+	if (rc == 0)
+		return 0;
+	close(*fd);
+	*fd = -1;
+	return rc;
+}
+
+/* The calls so far, behind the copy of a recording in OUT that runs; *KEY is the last one in there. Lock held. */
+static int copy_calls(struct buffer *out, uint32_t *key, struct error *err)
+{
+	int fd, rc;
+
+	*key = 0;
+	if (!session.options.traced[0] || !recorder_runs())
+		return 0;
+	rc = session_calls_recording(key, &fd, err);
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	buffer_append_file(out, fd);
+	close(fd);
+	return 0;
+}
+
 /* Append the recording, complete, to OUT (NULL: its file is the result). Lock held. */
 static int complete_and_tell(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
 {
 	struct collector_counts event_counts[RECORD_EVENTS];
 	struct recording_books books[RECORD_EVENTS];
+	uint32_t key;
 	int rc;
 
 	look(o);
 	gather_all(event_counts);
 	rc = out ? recorder_copy(out, books, err) : recorder_complete(books, err);
 	if (rc == 0 && out)
-		rc = copy_survivors(out, err);
+		rc = copy_calls(out, &key, err);
+	if (rc == 0 && out)
+		rc = copy_survivors(out, key, err);
 	if (rc == 0)
 		tell_recorded(o, event_counts, books, told);
+	if (rc == 0 && told && session.options.traced[0])
+		trace_tell(told);
 	return rc;
 }
 

@@ -342,6 +342,33 @@ static int end_name_watch(struct error *err)
 	return 0;
 }
 
+static int begin_trace(struct error *err)
+{
+	if (!jvm_is_known())
+		return error_set(err, ENXIO, "there is no JVM in this process (yet): only Java's calls can be traced");
+	return trace_start(options(), session.goes_on, session.run.notes, err);
+}
+
+static int end_trace(struct error *err)
+{
+	trace_stop();
+	return 0;
+}
+
+static bool has_calls(void)
+{
+	return options()->traced[0];
+}
+
+/* Calls beside samples: the recording gets them when both have ended. */
+static int begin_calls(struct error *err)
+{
+	if (!is_recorded())
+		return error_set(err, EINVAL, "trace: beside samples calls go to a recording; give it a file (-f "
+				 "FILE.jfr, agent: file=FILE.jfr; not with --last), or trace without events");
+	return begin_trace(err);
+}
+
 static const struct stage sampling[] = {
 	{"outputs", NULL, begin_outputs, end_streams},
 	{"zone", NULL, begin_zone, NULL},
@@ -368,18 +395,8 @@ static const struct stage sampling[] = {
 	{"ticks", NULL, begin_ticks, NULL},
 	{"debug-info", NULL, begin_debug_info, end_debug_info},
 	{"name-watch", NULL, begin_name_watch, NULL},
+	{"calls", has_calls, begin_calls, end_trace}, /* compiled code is thrown away: after all that must be in time */
 };
-
-static int begin_trace(struct error *err)
-{
-	return trace_start(options(), session.goes_on, session.run.notes, err);
-}
-
-static int end_trace(struct error *err)
-{
-	trace_stop();
-	return 0;
-}
 
 static const struct stage tracing[] = {
 	{"neighbours", NULL, begin_neighbours, end_neighbours},

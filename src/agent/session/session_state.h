@@ -86,6 +86,11 @@ int session_begin_recording(struct error *err);
 void session_watch_names(const struct options *o, struct buffer *notes);
 /* What the engines say now; once STOPPED only their final counts are new. Lock held. */
 void session_note_counts(bool stopped);
+/*
+ * The calls that were traced beside samples, as a recording in memory at *FD, the caller's, to go behind the session's;
+ * *KEY is its last one. -ENOENT: none were counted; else why there is none. Lock held.
+ */
+int session_calls_recording(uint32_t *key, int *fd, struct error *err);
 /* A run that is recorded has ended, and its clocks are summed up. Lock held. */
 void session_note_recorded(void);
 

@@ -27,6 +27,7 @@
 #include "common/base/decimal.h"
 #include "common/os/os.h"
 #include "profile/model/calls.h"
+#include "profile/writers/jfr/jfr.h"
 
 #define AGAIN 3            /* times that probes are measured after the start; then the compiler has had its time */
 #define TREE_LIMIT (256u << 20)
@@ -96,6 +97,7 @@ static int read_timing(const struct options *o, struct error *err)
 
 static int read_options(const struct options *o, struct error *err)
 {
+	bool beside = !o->instrument[0];
 	int rc = read_timing(o, err);
 
 	trace.period = o->period ? o->period : DEFAULT_PERIOD;
@@ -103,10 +105,10 @@ static int read_options(const struct options *o, struct error *err)
 	trace.set->classes.timing = trace.timing;
 	trace.set->classes.deep = o->trace_depth;
 	if (rc == 0)
-		rc = patterns_add(&trace.set->classes.patterns, o->instrument, false, err);
+		rc = patterns_add(&trace.set->classes.patterns, beside ? o->traced : o->instrument, false, err);
 	if (rc == 0)
 		rc = patterns_add(&trace.set->classes.roots, o->root, false, err);
-	if (rc == 0)
+	if (rc == 0 && !beside) /* there it is about samples */
 		rc = patterns_add(&trace.set->classes.patterns, o->exclude, true, err);
 	return rc;
 }
@@ -432,27 +434,81 @@ static void write_result(const struct result *r, const struct format *f, const s
 	format_write(f, &one, 1, &how, out, told);
 }
 
+/* Have PUT put the result somewhere: of the session that has ended, or as it is now, threads apart or not BY_THREAD. */
+static int with_result(bool by_thread, int (*put)(const struct result *r, void *how, struct error *err), void *how,
+		       struct error *err)
+{
+	struct result now = {.calls = {.timed = false}};
+	int rc;
+
+	if (trace.has_result)
+		return put(&trace.result, how, err);
+	if (!trace.running || trace.waiting)
+		return error_set(err, ENOENT, "no calls have been counted");
+	measure_again();
+	if (read_trees(&now, by_thread))
+		rc = error_set(err, ENOMEM, "out of memory for the result");
+	else
+		rc = put(&now, how, err);
+	trace_result_free(&now.calls);
+	return rc;
+}
+
+struct dump {
+	const struct format *format;
+	const struct options *options;
+	struct buffer *out;
+	struct format_told *told;
+};
+
+static int dump_result(const struct result *r, void *how, struct error *err)
+{
+	const struct dump *d = how;
+
+	write_result(r, d->format, d->options, d->out, d->told);
+	if (d->out->failed)
+		return error_set(err, d->out->failed, "cannot write the result: %s", error_text(d->out->failed));
+	return 0;
+}
+
 int trace_dump(const struct format *f, const struct options *o, struct buffer *out, struct format_told *told,
 	       struct error *err)
 {
-	struct result now = {.calls = {.timed = false}};
+	struct dump d = {f, o, out, told};
 
-	if (trace.has_result) {
-		write_result(&trace.result, f, o, out, told);
-	} else if (trace.running && !trace.waiting) {
-		measure_again();
-		if (read_trees(&now, o->threads)) {
-			trace_result_free(&now.calls);
-			return error_set(err, ENOMEM, "out of memory for the result");
-		}
-		write_result(&now, f, o, out, told);
-		trace_result_free(&now.calls);
-	} else {
-		return error_set(err, ENOENT, "no calls have been counted");
-	}
-	if (out->failed)
-		return error_set(err, out->failed, "cannot write the result: %s", error_text(out->failed));
-	return 0;
+	return with_result(o->threads, dump_result, &d, err);
+}
+
+struct recorded {
+	uint32_t *key;
+	int fd;
+};
+
+static int record_result(const struct result *r, void *how, struct error *err)
+{
+	const struct recorded *to = how;
+
+	return calls_jfr_write(&r->profile, to->key, to->fd, err);
+}
+
+int trace_record(uint32_t *key, int fd, struct error *err)
+{
+	struct recorded to = {key, fd};
+
+	return with_result(false, record_result, &to, err);
+}
+
+void trace_tell(struct format_told *told)
+{
+	struct format_told of_samples = *told;
+	const struct profile *one = &trace.result.profile;
+
+	if (!trace.has_result)
+		return;
+	format_tell(&one, 1, told);
+	told->taken = of_samples.taken;
+	told->stored = of_samples.stored;
+	told->left = of_samples.left;
 }
 
 uint64_t trace_calls(void)

@@ -1,8 +1,9 @@
 /*
  * tracing.h - a tracing session: methods counted and timed by probes in their byte code.
  *
- * It takes the place of a sampling session (agent/session/session.c calls this file, under its lock, when the options
- * name methods). Attached threads, normal code.
+ * It takes the place of a sampling session, or goes beside one whose recording gets the calls, too
+ * (agent/session/session.c calls this file, under its lock, when the options name methods). Attached threads, normal
+ * code.
  */
 #ifndef JSTROBE_TRACING_TRACING_H
 #define JSTROBE_TRACING_TRACING_H
@@ -24,6 +25,10 @@ void trace_stop(void);
 /* Write the result, so far or of the last session, in F as O says; TOLD as in session_dump. -ENOENT: there is none. */
 int trace_dump(const struct format *f, const struct options *o, struct buffer *out, struct format_told *told,
 	       struct error *err);
+/* The same as a recording in FD, behind one that has the keys up to *KEY; afterwards the last key of both. */
+int trace_record(uint32_t *key, int fd, struct error *err);
+/* Beside samples: add to TOLD the line of calls, of a session that has ended. */
+void trace_tell(struct format_told *told);
 /* Methods that got probes, so far or in the last session; patterns that none matched go to UNMATCHED, apart by ", ". */
 uint32_t trace_matched(struct buffer *unmatched);
 /* Calls counted so far. */

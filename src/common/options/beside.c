@@ -73,7 +73,7 @@ int options_check_beside(const struct options *o, struct error *err)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(rows); i++) {
-		bool calls = rows[i].with == WITH_CALLS, there = calls && o->instrument[0];
+		bool calls = rows[i].with == WITH_CALLS, there = calls && (o->instrument[0] || o->traced[0]);
 
 		if (!calls && !o->instrument[0])
 			there = holds(o->event, events[rows[i].with]);

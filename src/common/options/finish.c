@@ -20,19 +20,22 @@ bool option_holds(const char *list, const char *name)
 	return false;
 }
 
-/* Add METHOD[0..LENGTH) to the patterns to trace. */
-static int add_method(struct options *o, const char *method, size_t length, struct error *err)
-{
-	size_t used = strlen(o->instrument);
+#define PATTERNS sizeof(((struct options *)0)->instrument)
+_Static_assert(PATTERNS == sizeof(((struct options *)0)->traced), "methods are added to either");
 
-	if (used + length + 2 > sizeof(o->instrument))
+/* Add METHOD[0..LENGTH) to PATTERNS of methods. */
+static int add_method(char *patterns, const char *method, size_t length, struct error *err)
+{
+	size_t used = strlen(patterns);
+
+	if (used + length + 2 > PATTERNS)
 		return error_set(err, EINVAL, "the patterns of methods are too long together");
-	snprintf(o->instrument + used, sizeof(o->instrument) - used, "%s%.*s", used ? ";" : "", (int)length, method);
+	snprintf(patterns + used, PATTERNS - used, "%s%.*s", used ? ";" : "", (int)length, method);
 	return 0;
 }
 
 /* "pkg.Class.method:50ms" at ITEM, which has an end of its own; the TIME, if it says one. */
-static int add_traced(struct options *o, const char *item, uint64_t *time, struct error *err)
+static int add_traced(char *patterns, const char *item, uint64_t *time, struct error *err)
 {
 	const char *colon = strrchr(item, ':');
 	size_t length = strlen(item);
@@ -42,11 +45,11 @@ static int add_traced(struct options *o, const char *item, uint64_t *time, struc
 		if (option_time(colon + 1, false, time) || !*time)
 			return error_set(err, EINVAL, "trace: '%s' is no time; write METHOD:50ms", colon + 1);
 	}
-	return add_method(o, item, length, err);
+	return add_method(patterns, item, length, err);
 }
 
-/* There is one time for all. */
-static int finish_trace(struct options *o, struct error *err)
+/* To PATTERNS. There is one time for all. */
+static int finish_trace(struct options *o, char *patterns, struct error *err)
 {
 	char *item = o->trace, *rest;
 	uint64_t all = 0, time;
@@ -55,7 +58,7 @@ static int finish_trace(struct options *o, struct error *err)
 
 	for (item = strtok_r(item, "\n", &rest); rc == 0 && item; item = strtok_r(NULL, "\n", &rest)) {
 		time = o->latency ? o->latency : 1;
-		rc = add_traced(o, item, &time, err);
+		rc = add_traced(patterns, item, &time, err);
 		if (rc == 0 && (all || o->latency) && time != (all ? all : o->latency)) {
 			option_time_text(all ? all : o->latency, one, sizeof(one));
 			option_time_text(time, other, sizeof(other));
@@ -69,22 +72,31 @@ static int finish_trace(struct options *o, struct error *err)
 	return rc;
 }
 
-/* An event that is a Java method: its calls are counted. */
-static int finish_method(struct options *o, struct error *err)
+static bool is_method(const char *event)
 {
-	int rc;
+	return strchr(event, '.') && !strchr(event, '@') && !option_is_event(event);
+}
 
-	if (strchr(o->event, ','))
-		return error_set(err, EINVAL, "event: the calls of a Java method are counted by themselves, without "
-				 "other events: %s", o->event);
-	rc = add_method(o, o->event, strlen(o->event), err);
-	strcpy(o->event, "cpu");
-	o->interval = 0; /* every call is counted */
+/* Events that are Java methods go to PATTERNS; what is left is sampled. */
+static int finish_methods(struct options *o, char *patterns, struct error *err)
+{
+	char list[sizeof(o->event)], *item, *rest;
+	int rc = 0;
+
+	strcpy(list, o->event);
+	o->event[0] = '\0';
+	for (item = strtok_r(list, ",", &rest); rc == 0 && item; item = strtok_r(NULL, ",", &rest)) {
+		if (is_method(item))
+			rc = add_method(patterns, item, strlen(item), err);
+		else
+			snprintf(strchr(o->event, '\0'), sizeof(o->event) - strlen(o->event), "%s%s",
+				 o->event[0] ? "," : "", item);
+	}
 	return rc;
 }
 
-/* Whether LIST has an event that is no other's but a Java method's. */
-static bool has_method(const char *list)
+/* Whether LIST has an event that is a Java METHOD's, or one that is none. */
+static bool has(const char *list, bool methods)
 {
 	char item[sizeof(((struct options *)0)->event)];
 	size_t n;
@@ -92,7 +104,7 @@ static bool has_method(const char *list)
 	for (; *list; list += n + (list[n] != '\0')) {
 		n = strcspn(list, ",");
 		snprintf(item, sizeof(item), "%.*s", (int)n, list);
-		if (strchr(item, '.') && !strchr(item, '@') && !option_is_event(item))
+		if (is_method(item) == methods)
 			return true;
 	}
 	return false;
@@ -158,21 +170,39 @@ static void say_all(struct options *o)
 			memcpy((char *)o + p->offset, &by_default, sizeof(by_default));
 }
 
+/* Calls that are counted instead of samples, or recorded beside them: what the methods said mean. */
+static int finish_calls(struct options *o, bool *event_said, struct error *err)
+{
+	bool beside = o->sampling_said && !o->instrument[0];
+	char *patterns = beside ? o->traced : o->instrument;
+	int rc = o->trace[0] ? finish_trace(o, patterns, err) : 0;
+
+	if (rc == 0 && has(o->event, true)) {
+		rc = finish_methods(o, patterns, err);
+		if (!beside)
+			o->interval = 0; /* every call is counted */
+	}
+	if (!o->event[0]) {
+		strcpy(o->event, "cpu");
+		*event_said = false;
+	}
+	if (o->traced[0] && !o->latency)
+		o->latency = 1; /* each call is told */
+	return rc ? rc : options_check_tracing(o, err);
+}
+
 int option_finish_events(struct options *o, bool event_said, struct error *err)
 {
-	int rc = o->trace[0] ? finish_trace(o, err) : 0;
 	const struct option *p;
+	int rc;
 
 	if (o->all) {
 		say_all(o);
 		event_said = true; /* else it is cpu */
 	}
 	o->nativemem_live |= o->tail && !o->converting; /* it is of what is left */
-	o->sampling_said = with_interval(o) || (event_said && !has_method(o->event));
-	if (rc == 0 && has_method(o->event))
-		rc = finish_method(o, err);
-	if (rc == 0)
-		rc = options_check_tracing(o, err);
+	o->sampling_said = with_interval(o) || (event_said && has(o->event, false));
+	rc = finish_calls(o, &event_said, err);
 	for (p = option_table; rc == 0 && p->kind; p++) {
 		if (!said_of(p, o) || option_holds(o->event, p->agent))
 			continue;

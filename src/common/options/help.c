@@ -313,6 +313,19 @@ static bool is_given(const struct option *p, const struct options *o, const stru
 	}
 }
 
+/* Methods whose calls are recorded beside samples, as they are said. */
+static void print_traced(const struct options *o, const struct options *initial, char separator, struct buffer *out)
+{
+	char patterns[sizeof(o->traced)], *one, *rest;
+
+	/* as nothing else is said to be sampled, calls would be counted instead */
+	if (o->traced[0] && strcmp(o->event, initial->event) == 0)
+		item("event", o->event, separator, out);
+	strcpy(patterns, o->traced);
+	for (one = strtok_r(patterns, ";", &rest); one; one = strtok_r(NULL, ";", &rest))
+		item("trace", one, separator, out);
+}
+
 void options_print(const struct options *o, char separator, struct buffer *out)
 {
 	const struct option *p;
@@ -328,6 +341,7 @@ void options_print(const struct options *o, char separator, struct buffer *out)
 	}
 	if (o->depth != initial.depth || o->depth_kept)
 		print_depth(o, separator, out);
+	print_traced(o, &initial, separator, out);
 	if (o->stats)
 		item("features", "stats", separator, out);
 	if (o->flat) {

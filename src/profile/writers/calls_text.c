@@ -70,6 +70,11 @@ void calls_loss(const struct profile *p, const struct format_options *options, s
 	buffer_putc(out, '\n');
 	if (c->timed)
 		put_net(c, out);
+	if (c->events_lost)
+		buffer_printf(out, "%s of %s calls that took %s or longer are not told one by one: the first %s "
+			      "are; a longer time has fewer\n", human_count(c->events_lost).text,
+			      human_count(c->event_count + c->events_lost).text, human_time(c->latency).text,
+			      human_count(c->event_count).text);
 	if (c->timed && p->engine[0] == 'e' && per_second(p) > MANY_CALLS && spent > busy / 2)
 		buffer_puts(out, "recommended: --timing sampled, or adaptive; here time stamps cost more than what "
 			    "they time\n");

@@ -251,27 +251,28 @@ static int64_t copy_behind(int fd, uint64_t size, int file)
 	return n < 0 ? -errno : (int64_t)done;
 }
 
-int recording_append(struct recording *r, int file, struct error *err)
+int recording_append(struct recording *r, int file, uint32_t key, const char *what, struct error *err)
 {
 	uint64_t size = jfr_size(r->jfr) + r->appended, limit = r->options.max_size;
 	struct stat st, ours;
 	int64_t copied;
 
 	if (r->failed.code || fstat(file, &st) || fstat(r->fd, &ours) || (uint64_t)ours.st_size != size)
-		return error_set(err, EIO, "the JDK's events are not in the recording: what should stand before them "
-				 "is not there");
+		return error_set(err, EIO, "%s are not in the recording: what should stand before them is not there",
+				 what);
 	if (limit && size + (uint64_t)st.st_size > limit)
-		return error_set(err, EFBIG, "the JDK's events are not in the recording: with them it would be larger "
-				 "than maxsize");
+		return error_set(err, EFBIG, "%s are not in the recording: with them it would be larger than maxsize",
+				 what);
 	errno = 0;
 	copied = copy_behind(r->fd, size, file);
 	if (copied >= 0) {
 		r->appended += (uint64_t)copied;
+		r->appended_key = MAX(r->appended_key, key);
 		return 0;
 	}
 	if (ftruncate(r->fd, (off_t)size))
 		errno = (int)-copied;
-	return error_set(err, (int)-copied, "the JDK's events cannot be put into the recording: %s",
+	return error_set(err, (int)-copied, "%s cannot be put into the recording: %s", what,
 			 error_text((int)-copied));
 }
 
@@ -323,7 +324,7 @@ void recording_totals(struct recording *r, struct recording_totals *t)
 	t->samples = r->samples;
 	t->dropped = r->dropped;
 	t->chunks = r->chunks;
-	t->last_key = jfr_last_key(r->jfr);
+	t->last_key = MAX(jfr_last_key(r->jfr), r->appended_key);
 	memcpy(t->books, r->books, sizeof(t->books));
 	t->began = r->options.append.began ? r->options.append.began : r->began;
 	pthread_mutex_unlock(&r->lock);

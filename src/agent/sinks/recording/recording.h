@@ -106,8 +106,11 @@ int recording_write_survivors(struct recording *r, struct collector *c, struct b
  * thread has not ended, as the disk does not answer; this can be called again.
  */
 int recording_end(struct recording *r, struct error *err);
-/* After recording_end: append FILE, whole chunks of the JDK's own. A failure leaves ours as it was. */
-int recording_append(struct recording *r, int file, struct error *err);
+/*
+ * After recording_end: append FILE, whole chunks of WHAT ("the JDK's events"); of ours the last key is KEY, of the JDK's
+ * it is 0. A failure leaves ours as it was.
+ */
+int recording_append(struct recording *r, int file, uint32_t key, const char *what, struct error *err);
 /*
  * After recording_end, or instead of recording_begin. Closes the file. One that recording_end could not end stays.
  */

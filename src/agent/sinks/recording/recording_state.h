@@ -111,6 +111,7 @@ struct recording {
 	uint32_t chunks;
 	uint32_t live_chunk;      /* in which it is said what is known of the heap */
 	uint64_t appended;        /* bytes behind ours */
+	uint32_t appended_key;    /* of chunks of ours in there, the last one */
 
 	pthread_t thread;
 	_Atomic pid_t tid;        /* of it; 0: it has not begun */

@@ -107,15 +107,14 @@ static bool put_event(struct jfr *j, const struct profile *p, const struct calls
 	return true;
 }
 
-void calls_jfr(const struct profile *p, const struct format_options *options, struct buffer *out)
+int calls_jfr_write(const struct profile *p, uint32_t *key, int fd, struct error *err)
 {
 	const struct calls *c = p->calls;
-	const struct jfr_options how = {.began = BEGAN, .tick = JFR_TICK_EXACT};
-	int fd = memfd_create("jstrobe trace", MFD_CLOEXEC);
-	struct jfr *j = fd < 0 ? NULL : jfr_new(fd, &how, p->started_at, BEGAN);
+	const struct jfr_options how = {.began = BEGAN, .tick = JFR_TICK_EXACT, .first_key = *key};
+	struct jfr *j = jfr_new(fd, &how, p->started_at, BEGAN);
 	uint64_t end = BEGAN + p->duration;
-	struct error err = {.code = ENOMEM};
 	struct map threads = {.slots = NULL};
+	int rc = error_set(err, ENOMEM, "out of memory for the calls");
 	bool whole = j;
 	uint32_t i;
 
@@ -125,14 +124,27 @@ void calls_jfr(const struct profile *p, const struct format_options *options, st
 		whole = !c->methods[i].count || put_method(j, c, &c->methods[i], end);
 	for (i = 0; whole && i < c->event_count; i++)
 		whole = put_event(j, p, &c->events[i], &threads);
-	if (whole && jfr_finish(j, end, &err) == 0) {
-		buffer_append_file(out, fd);
-		err.code = 0;
-	}
-	if (err.code && !out->failed)
-		out->failed = fd < 0 ? EMFILE : err.code;
+	if (whole)
+		rc = jfr_finish(j, end, err);
+	if (rc == 0)
+		*key = jfr_last_key(j);
 	jfr_free(j);
 	map_free(&threads);
+	return rc;
+}
+
+void calls_jfr(const struct profile *p, const struct format_options *options, struct buffer *out)
+{
+	int fd = memfd_create("jstrobe trace", MFD_CLOEXEC);
+	struct error err;
+	uint32_t key = 0;
+
+	if (fd < 0)
+		error_set(&err, EMFILE, "no descriptor");
+	else if (calls_jfr_write(p, &key, fd, &err) == 0)
+		buffer_append_file(out, fd);
+	if ((fd < 0 || !key) && !out->failed)
+		out->failed = err.code;
 	if (fd >= 0)
 		close(fd);
 }

@@ -149,4 +149,11 @@ size_t jfr_pending(const struct jfr *j);
 /* The highest key used so far. */
 uint32_t jfr_last_key(const struct jfr *j);
 
+struct profile;
+/*
+ * Write the calls of P, a trace, into FD as a recording of its own. *KEY: keys are above it, those up to it are in the
+ * file before this one; afterwards the last one that is used. -ENOMEM, or the disk's error.
+ */
+int calls_jfr_write(const struct profile *p, uint32_t *key, int fd, struct error *err);
+
 #endif
