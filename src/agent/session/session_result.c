@@ -244,8 +244,8 @@ static bool is_of_survivors(const char *event)
 }
 
 /*
- * Objects that are there, which a recording has at its end only, behind the copy of one in OUT with keys up to KEY. Lock
- * held.
+ * Objects that are there, which a recording has at its end only, behind the copy of one in OUT with keys up to KEY.
+ * Lock held.
  */
 static int copy_survivors(struct buffer *out, uint32_t key, struct error *err)
 {

@@ -107,8 +107,8 @@ int recording_write_survivors(struct recording *r, struct collector *c, struct b
  */
 int recording_end(struct recording *r, struct error *err);
 /*
- * After recording_end: append FILE, whole chunks of WHAT ("the JDK's events"); of ours the last key is KEY, of the JDK's
- * it is 0. A failure leaves ours as it was.
+ * After recording_end: append FILE, whole chunks of WHAT ("the JDK's events"); of ours the last key is KEY, of the
+ * JDK's it is 0. A failure leaves ours as it was.
  */
 int recording_append(struct recording *r, int file, uint32_t key, const char *what, struct error *err);
 /*
