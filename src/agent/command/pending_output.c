@@ -501,10 +501,27 @@ int pending_write_file(const struct options *o, int fd, struct format_told *told
 	return fill_profile(fd, &result, err);
 }
 
+/* The recording grows at O's place already, whatever its name: then *RC tells whether it is complete. */
+static bool is_in_place(const struct options *o, struct format_told *told, int *rc, struct error *err)
+{
+	struct output out;
+	struct error ignored;
+	bool is = find(&out, o->file, o, &ignored) == 0 && S_ISREG(out.type) &&
+		  session_is_in_file(o, &(struct session_file){out.device, out.inode}, told, rc, err);
+
+	if (is && *rc)
+		output_say("file=", o->file, err);
+	output_drop(&out);
+	return is;
+}
+
 int pending_write_path(const struct options *o, struct format_told *told, struct error *err)
 {
 	const struct result result = {o, told};
+	int rc;
 
+	if (is_in_place(o, told, &rc, err))
+		return rc;
 	return write_at_path(o->file, o, fill_profile, &result, err);
 }
 

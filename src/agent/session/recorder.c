@@ -42,6 +42,17 @@ bool recorder_is_last(int file)
 	       (uint64_t)st.st_size == recorder.recorded.totals.bytes;
 }
 
+bool recorder_is_open(dev_t device, ino_t inode)
+{
+	dev_t open_device;
+	ino_t open_inode;
+
+	if (!recorder.recording)
+		return false;
+	recording_identity(recorder.recording, &open_device, &open_inode);
+	return inode == open_inode && device == open_device;
+}
+
 static enum recording_kind kind_of(const struct engine_event *event)
 {
 	static const enum recording_kind kinds[WEIGHT_KINDS] = {

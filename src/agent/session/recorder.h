@@ -17,6 +17,8 @@ void recorder_forget(void);
 bool recorder_runs(void);
 /* Whether FILE is that of the last recording, as it left it. */
 bool recorder_is_last(int file);
+/* Whether that file is the open recording's: it is being written, or has ended and was not closed yet. */
+bool recorder_is_open(dev_t device, ino_t inode);
 /*
  * The recording that O asks for, into FILE, which becomes its own also on failure. RESUME: the samples
  * gathered so far stay, and if FILE is the one they were recorded in, it goes on there. NULL with the reason.

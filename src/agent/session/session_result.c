@@ -350,18 +350,37 @@ static int complete_and_tell(const struct options *o, struct buffer *out, struct
 	return rc;
 }
 
+/* The recording as O wants it: into OUT, or (NULL) as its own file. Lock held. */
+static int whole_recording(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
+{
+	if (strcmp(o->include, session.options.include) != 0 || strcmp(o->exclude, session.options.exclude) != 0)
+		return error_set(err, EINVAL, "include, exclude: what a recording holds is chosen when it begins; "
+				 "`jstrobe convert` takes a part of it");
+	return complete_and_tell(o, out, told, err);
+}
+
 static int copy_recording(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
 {
 	int rc;
 
 	pthread_mutex_lock(&session.lock);
-	if (strcmp(o->include, session.options.include) != 0 || strcmp(o->exclude, session.options.exclude) != 0)
-		rc = error_set(err, EINVAL, "include, exclude: what a recording holds is chosen when it begins; "
-			       "`jstrobe convert` takes a part of it");
-	else
-		rc = complete_and_tell(o, out, told, err);
+	rc = whole_recording(o, out, told, err);
 	pthread_mutex_unlock(&session.lock);
 	return rc;
+}
+
+bool session_is_in_file(const struct options *o, const struct session_file *file, struct format_told *told, int *rc,
+			struct error *err)
+{
+	bool wanted = strcmp(o->format, "jfr") == 0, is;
+
+	pthread_mutex_lock(&session.lock);
+	is = recorder_is_open(file->device, file->inode) && (wanted || recorder_runs());
+	if (is)
+		*rc = wanted ? whole_recording(o, NULL, told, err) :
+		      error_set(err, EINVAL, "the session's recording is written there; choose another name");
+	pthread_mutex_unlock(&session.lock);
+	return is;
 }
 
 /* The last samples as a recording into FILE, which becomes its own. Lock held. */
