@@ -64,7 +64,7 @@ def test_both_are_recorded(jdk, event):
 
 
 def test_a_method_as_event_beside_another(jdk):
-    """-e Class.method with --alloc: each call is an event, however short."""
+    """-e Class.method beside --trace: of both each call is told, however short."""
     with Program(jdk, "SlowCalls", ROUNDS) as program:
         wait(program, "ready")
         path, _ = slow_calls(program, "-e", f"{TRACED}.sleeps,cpu", "--trace", f"{TRACED}.locks", "--alloc", "0")

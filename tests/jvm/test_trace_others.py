@@ -84,10 +84,10 @@ def test_a_class_that_is_refused(jdk):
 
 
 def test_in_other_words(jdk):
-    """event=CLASS.METHOD and trace=METHOD:TIME, as async-profiler has them."""
+    """event=CLASS.METHOD with an option of tracing, and trace=METHOD:TIME, as async-profiler has it."""
     with Program(jdk, "Waits") as program:
         wait(program, "rounds")
-        done = jstrobe("start", "-e", "truth.Waits.parks", program.pid)
+        done = jstrobe("start", "-e", "truth.Waits.parks", "--timing", "sampled", program.pid)
         assert done.returncode == 0, done.stderr
         count = program.mark()["rounds"]
         while program.mark()["rounds"] < count + 2:

@@ -959,7 +959,7 @@ static void file_names(void **state)
 
 static void java_methods_are_traced(void **state)
 {
-	assert_int_equal(agent("start,event=pkg.Class.method,interval=1000"), 0);
+	assert_int_equal(agent("start,event=pkg.Class.method,timing=exact"), 0);
 	assert_string_equal(o.instrument, "pkg.Class.method");
 	assert_string_equal(o.event, "cpu");
 	assert_int_equal(agent("start,trace=pkg.Class.method:50ms"), 0);
@@ -992,7 +992,6 @@ static void calls_beside_samples(void **state)
 		{"event=cpu,trace=a.B.c", "cpu", "a.B.c"},
 		{"trace=a.B.c,event=wall", "wall", "a.B.c"},
 		{"cpu,wall=5ms,trace=a.B.c,trace=a.B.d", "cpu,wall", "a.B.c;a.B.d"},
-		{"event=a.B.c,alloc=64k", "alloc", "a.B.c"},
 		{"lock=1ms,event=a.B.c,trace=a.B.d", "lock", "a.B.d;a.B.c"},
 	};
 	struct buffer told = BUFFER_INIT;
@@ -1017,11 +1016,56 @@ static void calls_beside_samples(void **state)
 	assert_int_equal(agent("start,alloc=64k,trace=a.B.c:5ms"), 0);
 	assert_int_equal(options_event_interval(&o, "alloc"), 65536);
 	assert_int_equal(o.latency, 5000000);
-	assert_int_equal(command("-e cpu,pkg.Class.method 1"), 0);
-	assert_string_equal(o.traced, "pkg.Class.method");
-	assert_string_equal(o.event, "cpu");
 	assert_int_equal(command("--all --trace a.B.c 1"), 0);
 	assert_string_equal(o.traced, "a.B.c");
+	buffer_free(&told);
+}
+
+/* A Java method is an event whose samples are its calls; slashes and commas of its signature are its own. */
+static void calls_are_samples(void **state)
+{
+	static const char *const said[][3] = { /* options, what is sampled, calls of what */
+		{"event=pkg.Class.method,interval=1000", "calls", "pkg.Class.method"},
+		{"event=pkg/Class.method", "calls", "pkg/Class.method"},
+		{"event=a.B.c(Ljava/lang/String;[I)V,interval=5", "calls", "a.B.c(Ljava/lang/String;[I)V"},
+		{"event=a.B.c(Lx/Y;)V,d.E.f(Lx/Z;)V,cpu", "calls,cpu", "a.B.c(Lx/Y;)V;d.E.f(Lx/Z;)V"},
+		{"event=cpu,a.B.*,wall=5ms", "cpu,calls,wall", "a.B.*"},
+		{"event=a.B.c,alloc=64k", "calls,alloc", "a.B.c"},
+		{"methods=a.B.c;d.E,lock", "calls,lock", "a.B.c;d.E"},
+		{"methods=a.B.c", "calls", "a.B.c"},
+		{"event=cpu/event=0x3c:umask=1/,a.B.c", "cpu/event=0x3c:umask=1/,calls", "a.B.c"},
+	};
+	struct buffer told = BUFFER_INIT;
+	char text[128];
+	unsigned i;
+
+	for (i = 0; i < ARRAY_LEN(said); i++) {
+		snprintf(text, sizeof(text), "start,%s", said[i][0]);
+		if (agent(text)) fail_msg("%s: %s", text, err.text);
+		assert_string_equal(o.event, said[i][1]);
+		assert_string_equal(o.methods, said[i][2]);
+		assert_string_equal(o.instrument, "");
+		assert_string_equal(o.traced, "");
+		/* the command tells the agent the same */
+		told.length = 0;
+		options_print(&o, '\n', &told);
+		buffer_putc(&told, '\0');
+		options_init(&o);
+		assert_int_equal(options_parse_agent(&o, told.data, '\n', &err), 0);
+		assert_string_equal(o.event, said[i][1]);
+		assert_string_equal(o.methods, said[i][2]);
+	}
+	assert_int_equal(command("-e a.B.c,cpu -i 7 1"), 0);
+	assert_string_equal(o.event, "calls,cpu");
+	assert_int_equal(o.interval, 7);
+	assert_int_equal(command("-e calls 1"), -EINVAL);
+	assert_non_null(strstr(err.text, "which methods"));
+	assert_int_equal(agent("start,methods=a.B.c,trace=a.B.d"), -EINVAL);
+	assert_int_equal(agent("start,methods=a.B.c,instrument=a.B.d"), -EINVAL);
+	/* an option that is not known, whatever its value looks like */
+	assert_int_equal(agent("start,jfr,event=wall,dbghelppath=/x/dbghelp.dll,cstack=no"), 0);
+	assert_string_equal(o.event, "wall");
+	assert_non_null(strstr(o.notes, "dbghelppath"));
 	buffer_free(&told);
 }
 
@@ -1087,6 +1131,7 @@ int main(void)
 		cmocka_unit_test(java_methods_are_traced),
 		cmocka_unit_test(calls_are_counted_alone),
 		cmocka_unit_test(calls_beside_samples),
+		cmocka_unit_test(calls_are_samples),
 		cmocka_unit_test(help_hides_knobs),
 		cmocka_unit_test(file_names),
 	};

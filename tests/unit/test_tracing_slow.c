@@ -24,7 +24,7 @@ static sem_t there, go;
 
 /* ---- instead of the probes ---- */
 
-void probe_on_slow(void (*to)(JNIEnv *env, const struct tree_exit *e))
+void probe_on_slow(void (*to)(JNIEnv *env, const struct tree_exit *e), bool quickly)
 {
 	if (to)
 		tell = to;

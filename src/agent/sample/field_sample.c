@@ -35,18 +35,24 @@ struct thread_record *field_sample_enter(uint32_t event, uint64_t weight)
 	return NULL;
 }
 
-/* Whether S could be put, with FIELDS behind it. */
+/* Whether S could be put, with FIELDS (NULL: its event has none) behind it. */
 static bool push(struct thread_record *r, struct sample *s, const struct field_note *fields)
 {
 	struct trace_context_note trace_context = {.unused = {0}};
-	const struct sample *const row[] = {s, (const void *)fields, (const void *)&trace_context};
+	const struct sample *row[3] = {s};
+	uint32_t n = 1;
 
+	if (fields)
+		row[n++] = (const void *)fields;
 	s->noted = trace_context_of_record(r, &trace_context.trace_context);
-	return queue_push_row(take_queue(r), row, s->noted ? 3 : 2);
+	if (s->noted)
+		row[n++] = (const void *)&trace_context;
+	return queue_push_row(take_queue(r), row, n);
 }
 
-bool field_sample_take_since(struct thread_record *r, uint32_t event, uint64_t time, uint64_t since, uint64_t weight,
-			     const struct field_note *fields, const struct walk_caller *from)
+/* FROM NULL: from the last Java frame on, without OWN of them. */
+static bool take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t since, uint64_t weight,
+		 const struct field_note *fields, const struct walk_caller *from, uint32_t own)
 {
 	struct sample s = {.time = time, .event = (uint8_t)event, .thread = r->index, .weight = weight,
 			   .state = THREAD_RUNNING, .payload = UINT32_MAX /* of no CPU */};
@@ -58,7 +64,7 @@ bool field_sample_take_since(struct thread_record *r, uint32_t event, uint64_t t
 		return false;
 	}
 	fault_look();
-	s.trace = from ? wait_walk_from(r, from, &s.epoch) : wait_walk(r, 0, 0, &s.epoch);
+	s.trace = from ? wait_walk_from(r, from, &s.epoch) : wait_walk(r, own, 0, &s.epoch);
 	if (!s.trace) {
 		record_lose(r, event, LOSS_store_full, weight);
 		return false;
@@ -70,6 +76,17 @@ bool field_sample_take_since(struct thread_record *r, uint32_t event, uint64_t t
 		record_lose(r, event, LOSS_queue_full, weight);
 	record_stir(&zone.records, r->index);
 	return stored;
+}
+
+bool field_sample_take_since(struct thread_record *r, uint32_t event, uint64_t time, uint64_t since, uint64_t weight,
+			     const struct field_note *fields, const struct walk_caller *from)
+{
+	return take(r, event, time, since, weight, fields, from, 0);
+}
+
+void field_sample_take_below(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight, uint32_t own)
+{
+	take(r, event, time, time, weight, NULL, NULL, own);
 }
 
 bool field_sample_take_from(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,

@@ -21,6 +21,10 @@ bool field_sample_leaves_out(uint32_t event);
  */
 void field_sample_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
 		       const struct field_note *fields);
+/*
+ * The same of an event without fields; the stack is without the OWN innermost Java frames, which are ours.
+ */
+void field_sample_take_below(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight, uint32_t own);
 /* As the next one; what takes the sample began at SINCE. */
 bool field_sample_take_since(struct thread_record *r, uint32_t event, uint64_t time, uint64_t since, uint64_t weight,
 			     const struct field_note *fields, const struct walk_caller *from);

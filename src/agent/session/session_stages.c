@@ -22,6 +22,7 @@
 #include "agent/session/streams.h"
 #include "agent/session/told.h"
 #include "agent/sinks/ring/ring.h"
+#include "agent/sources/calls/calls.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"
@@ -346,6 +347,7 @@ static int begin_trace(struct error *err)
 {
 	if (!jvm_is_known())
 		return error_set(err, ENXIO, "there is no JVM in this process (yet): only Java's calls can be traced");
+	trace_on_call(calls_called);
 	return trace_start(options(), session.goes_on, session.run.notes, err);
 }
 
@@ -357,13 +359,13 @@ static int end_trace(struct error *err)
 
 static bool has_calls(void)
 {
-	return options()->traced[0];
+	return options()->traced[0] || options()->methods[0];
 }
 
-/* Calls beside samples: the recording gets them when both have ended. */
+/* Calls that are samples, or beside samples: the recording gets those when both have ended. */
 static int begin_calls(struct error *err)
 {
-	if (!is_recorded())
+	if (options()->traced[0] && !is_recorded())
 		return error_set(err, EINVAL, "trace: beside samples calls go to a recording; give it a file (-f "
 				 "FILE.jfr, agent: file=FILE.jfr; not with --last), or trace without events");
 	return begin_trace(err);

@@ -40,6 +40,8 @@ static uint64_t entries_of(const struct engine_event *e, uint64_t period)
 		return MAP_QUEUE;
 	if (e->weight == WEIGHT_BYTES) /* a sample takes up to three */
 		return MAX(3 * BYTES_QUEUE / MAX(e->interval, (uint64_t)1), (uint64_t)QUEUE_START);
+	if (e->ops == &engine_calls) /* they come as fast as the program calls; what is not used takes no memory */
+		return MAX(20 * QUEUE_LIMIT / e->interval, (uint64_t)EVENT_QUEUE);
 	return MAX(EVENT_QUEUE / e->interval, (uint64_t)QUEUE_START) * (event_fields_of(e->name).count ? 2 : 1);
 }
 

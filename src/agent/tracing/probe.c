@@ -1,6 +1,7 @@
 #include "agent/tracing/probe.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static jfieldID thread_id;
 static jmethodID calibrate[TREE_TIMINGS];
 static jvmtiEnv *namer;
 static void (*_Atomic tell_slow)(JNIEnv *env, const struct tree_exit *e);
+static atomic_bool tells_quickly; /* that takes no time worth taking off */
 
 /* The probes of each timing. */
 #define VARIANT(suffix)                                                                                         \
@@ -117,7 +119,11 @@ static void end_call(JNIEnv *env, const struct tree_exit *e)
 	void (*tell)(JNIEnv *, const struct tree_exit *) = tell_slow;
 	enum tree_fate fate = tell ? tree_fate(e) : TREE_CALL_QUICK;
 
-	if (fate == TREE_CALL_SLOW || fate == TREE_CALL_UNNAMED)
+	if (fate != TREE_CALL_SLOW && fate != TREE_CALL_UNNAMED)
+		return;
+	if (atomic_load_explicit(&tells_quickly, memory_order_relaxed))
+		tell(env, e);
+	else
 		tell_and_hold(env, e, tell);
 }
 
@@ -134,8 +140,9 @@ static void JNICALL on_slow(JNIEnv *env, jclass class, jint id, jlong took, jlon
 	end_call(env, &(struct tree_exit){(uint32_t)id, (uint64_t)took, (uint64_t)now});
 }
 
-void probe_on_slow(void (*to)(JNIEnv *env, const struct tree_exit *e))
+void probe_on_slow(void (*to)(JNIEnv *env, const struct tree_exit *e), bool quickly)
 {
+	atomic_store(&tells_quickly, quickly);
 	tell_slow = to;
 }
 

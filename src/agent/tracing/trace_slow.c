@@ -316,12 +316,12 @@ void trace_slow_begin(jvmtiEnv *ti, uint32_t first)
 	slow.first = first;
 	slow.real = (int64_t)(os_realtime() - os_monotonic());
 	pthread_mutex_unlock(&lock);
-	probe_on_slow(on_slow);
+	probe_on_slow(on_slow, false);
 }
 
 void trace_slow_end(void)
 {
-	probe_on_slow(NULL);
+	probe_on_slow(NULL, false);
 	pthread_mutex_lock(&lock);
 	slow.ti = NULL;
 	pthread_mutex_unlock(&lock);

@@ -35,6 +35,7 @@
 
 #define SOME_TIMED 127u
 #define DEFAULT_BUDGET 20 /* percent */
+#define OWN_FRAMES 2      /* of the probes, above a method whose call ends */
 
 static const char *const timing_words[TREE_TIMINGS] = {"sampled", "exact", "exact", "adaptive", "none"};
 
@@ -60,6 +61,7 @@ static struct {
 	uint32_t budget;        /* percent */
 	uint64_t began, ended;  /* monotonic ns */
 	uint64_t started_at;    /* ns since 1970 */
+	_Atomic uint32_t first_call; /* the first number of this session's methods */
 	uint64_t former, after; /* when the session before has ended; the same where this one is a loop's next round */
 	double cost, stamped_cost; /* as in struct calls */
 	unsigned measured;      /* times that they were measured again */
@@ -80,7 +82,7 @@ static int read_timing(const struct options *o, struct error *err)
 {
 	unsigned i;
 
-	trace.timing = o->latency || o->cpu_clock ? TREE_EXACT : TREE_SAMPLED;
+	trace.timing = o->latency || o->cpu_clock || o->methods[0] ? TREE_EXACT : TREE_SAMPLED;
 	for (i = TREE_TIMINGS; i-- > 0;)
 		if (strcmp(o->timing, timing_words[i]) == 0)
 			trace.timing = (enum tree_timing)i;
@@ -105,7 +107,8 @@ static int read_options(const struct options *o, struct error *err)
 	trace.set->classes.timing = trace.timing;
 	trace.set->classes.deep = o->trace_depth;
 	if (rc == 0)
-		rc = patterns_add(&trace.set->classes.patterns, beside ? o->traced : o->instrument, false, err);
+		rc = patterns_add(&trace.set->classes.patterns, !beside ? o->instrument : o->methods[0] ? o->methods :
+				  o->traced, false, err);
 	if (rc == 0)
 		rc = patterns_add(&trace.set->classes.roots, o->root, false, err);
 	if (rc == 0 && !beside) /* there it is about samples */
@@ -247,12 +250,28 @@ static void calibrate(JNIEnv *env, uint32_t method)
 	tree_tune((uint32_t)MIN(MAX(left, 1.0), 1e9), clock, TREE_RAREST);
 }
 
+static void (*_Atomic sample_call)(uint32_t own);
+
+void trace_on_call(void (*sample)(uint32_t own))
+{
+	atomic_store(&sample_call, sample);
+}
+
+/* A call has ended, on its thread: slow, leaveExact, which are ours, and then its method. */
+static void on_call(JNIEnv *env, const struct tree_exit *e)
+{
+	void (*sample)(uint32_t) = atomic_load(&sample_call);
+
+	if (sample && e->id >= trace.first_call)
+		sample(OWN_FRAMES);
+}
+
 /* AT_START: of the JVM; the program has not begun. */
 static int begin(bool at_start, struct buffer *notes, struct error *err)
 {
 	const struct options *o = &trace.options;
 	struct tree_setup setup = {.limit = TREE_LIMIT, .timing = trace.timing, .period = trace.period,
-				   .latency = o->latency ? o->latency : UINT64_MAX, .rooted = o->root[0],
+				   .latency = o->methods[0] ? 1 : o->latency ? o->latency : UINT64_MAX, .rooted = o->root[0],
 				   .depth = o->trace_depth ? o->trace_depth : UINT32_MAX};
 	JNIEnv *env = jvm_jni();
 	struct trace_job job;
@@ -269,12 +288,15 @@ static int begin(bool at_start, struct buffer *notes, struct error *err)
 		calibrate(env, next_method);
 		tree_forget_timed();
 		trace.set->classes.first = ++next_method;
+		trace.first_call = next_method;
 		if (trace.timing != TREE_COUNTS)
 			rc = trace_ticks_start(trace.period, err);
 	}
 	if (rc == 0) {
 		trace_events_listen(trace.ti, true, trace.timing != TREE_COUNTS);
-		if (o->latency)
+		if (o->methods[0])
+			probe_on_slow(on_call, true);
+		else if (o->latency)
 			trace_slow_begin(trace.ti, trace.set->classes.first);
 		trace.set->classes.jdk = (unsigned)strtoul(jvm_version(), NULL, 10);
 		trace.began = os_monotonic();

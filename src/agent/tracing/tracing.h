@@ -27,6 +27,11 @@ int trace_dump(const struct format *f, const struct options *o, struct buffer *o
 	       struct error *err);
 /* The same as a recording in FD, behind one that has the keys up to *KEY; afterwards the last key of both. */
 int trace_record(uint32_t *key, int fd, struct error *err);
+/*
+ * Who takes a sample of each call where O's methods say so, on the calling thread, with OWN frames of the probes above
+ * the method.
+ */
+void trace_on_call(void (*sample)(uint32_t own));
 /* Beside samples: add to TOLD the line of calls, of a session that has ended. */
 void trace_tell(struct format_told *told);
 /* Methods that got probes, so far or in the last session; patterns that none matched go to UNMATCHED, apart by ", ". */

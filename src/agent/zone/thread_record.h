@@ -56,6 +56,7 @@ struct record_source {
 			uint64_t before; /* bytes that it had allocated since it drew; 0: no matter */
 			uint64_t room;   /* bytes that were left in its TLAB */
 		};
+		uint64_t steady;         /* calls: samples since the distance was changed */
 	};
 	/*
 	 * ARM_TICKS: a thread of the engine asks for each sample by a signal of its own. It has the fields below

@@ -22,9 +22,23 @@ static const struct event_row *known(const char *name)
 	return event_row_of(name, plain_length(name));
 }
 
+/*
+ * A Java method: "pkg.Class.method", "pkg/Class.method", "Class.method(Ljava/lang/String;[I)V". Events of the kernel's
+ * that have a dot have a colon before it, or a slash at their end: "uncore_imc.0/event=1/".
+ */
+bool option_is_method(const char *item)
+{
+	size_t n = strcspn(item, "("), length = strlen(item);
+
+	return memchr(item, '.', n) && !memchr(item, ':', n) && !memchr(item, '=', n) && !strchr(item, '@') &&
+	       item[length - 1] != '/';
+}
+
 /* Spelled out: a tracepoint, a probe, a source's event or a raw counter. */
 static bool is_spelled(const char *name)
 {
+	if (option_is_method(name))
+		return false;
 	return (strchr(name, ':') && !strstr(name, "::")) || strchr(name, '/') || strncmp(name, "mem:", 4) == 0 ||
 	       (name[0] == 'r' && ascii_is_digit(name[1]));
 }
@@ -37,7 +51,7 @@ static bool is_open_source(const char *name)
 {
 	const char *slash = strpbrk(name, "/:");
 
-	return slash && *slash == '/' && !strchr(slash + 1, '/');
+	return slash && *slash == '/' && !strchr(slash + 1, '/') && !option_is_method(name);
 }
 
 bool option_is_event(const char *item)
@@ -73,11 +87,11 @@ static int check(const char *name, struct error *err)
 				 "slash at its end", name);
 	if (is_spelled(name))
 		return 0;
+	if (option_is_method(name)) /* option_finish_events sees to it */
+		return 0;
 	near = nearest(name);
 	if (near)
 		return error_set(err, EINVAL, "unknown event: %s (did you mean %s?)", name, near);
-	if (strchr(name, '.')) /* a Java method: option_finish_events sees to it */
-		return 0;
 	/* the name of a native function, perhaps; C++ names are qualified */
 	if ((ascii_is_letter(name[0]) || name[0] == '_') && strspn(name, "abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:@~") == strlen(name))
@@ -85,11 +99,11 @@ static int check(const char *name, struct error *err)
 	return error_set(err, EINVAL, "unknown event: %s; `jstrobe list` shows the events there are", name);
 }
 
-/* A comma between slashes belongs to the event: "cpu/event=0x3c,umask=1/". */
+/* A comma between slashes belongs to the event: "cpu/event=0x3c,umask=1/". So do slashes of a signature. */
 static size_t item_length(const char *list)
 {
-	size_t n = strcspn(list, "/:,");
-	const char *end = list[n] == '/' ? strchr(list + n + 1, '/') : NULL;
+	size_t n = strcspn(list, "/:,(");
+	const char *end = list[n] == '/' ? strchr(list + n + 1, '/') : list[n] == '(' ? strchr(list + n, ')') : NULL;
 
 	n = end ? (size_t)(end - list) : 0;
 	return n + strcspn(list + n, ",");

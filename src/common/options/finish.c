@@ -20,8 +20,10 @@ bool option_holds(const char *list, const char *name)
 	return false;
 }
 
+#define CALLS "calls" /* the event of calls that are samples */
 #define PATTERNS sizeof(((struct options *)0)->instrument)
-_Static_assert(PATTERNS == sizeof(((struct options *)0)->traced), "methods are added to either");
+_Static_assert(PATTERNS == sizeof(((struct options *)0)->traced) && PATTERNS == sizeof(((struct options *)0)->methods),
+	       "methods are added to any");
 
 /* Add METHOD[0..LENGTH) to PATTERNS of methods. */
 static int add_method(char *patterns, const char *method, size_t length, struct error *err)
@@ -72,11 +74,6 @@ static int finish_trace(struct options *o, char *patterns, struct error *err)
 	return rc;
 }
 
-static bool is_method(const char *event)
-{
-	return strchr(event, '.') && !strchr(event, '@') && !option_is_event(event);
-}
-
 /* Events that are Java methods go to PATTERNS; what is left is sampled. */
 static int finish_methods(struct options *o, char *patterns, struct error *err)
 {
@@ -86,9 +83,13 @@ static int finish_methods(struct options *o, char *patterns, struct error *err)
 	strcpy(list, o->event);
 	o->event[0] = '\0';
 	for (item = strtok_r(list, ",", &rest); rc == 0 && item; item = strtok_r(NULL, ",", &rest)) {
-		if (is_method(item))
+		bool method = option_is_method(item);
+
+		if (method)
 			rc = add_method(patterns, item, strlen(item), err);
-		else
+		if (method && patterns == o->methods)
+			item = (char *)(uintptr_t)CALLS; /* is sampled in its place, once */
+		if (rc == 0 && (!method || (patterns == o->methods && !option_holds(o->event, CALLS))))
 			snprintf(strchr(o->event, '\0'), sizeof(o->event) - strlen(o->event), "%s%s",
 				 o->event[0] ? "," : "", item);
 	}
@@ -104,7 +105,7 @@ static bool has(const char *list, bool methods)
 	for (; *list; list += n + (list[n] != '\0')) {
 		n = strcspn(list, ",");
 		snprintf(item, sizeof(item), "%.*s", (int)n, list);
-		if (is_method(item) == methods)
+		if (option_is_method(item) == methods)
 			return true;
 	}
 	return false;
@@ -170,22 +171,40 @@ static void say_all(struct options *o)
 			memcpy((char *)o + p->offset, &by_default, sizeof(by_default));
 }
 
-/* Calls that are counted instead of samples, or recorded beside them: what the methods said mean. */
+/* Whether more is asked of calls than how often who makes them: then methods are counted, or recorded, by probes. */
+static bool is_timed(const struct options *o)
+{
+	return o->trace[0] || o->instrument[0] || o->latency || o->timing[0] || o->root[0] || o->budget || o->period ||
+	       o->cpu_clock || o->trace_depth;
+}
+
+/* What the methods said mean: samples, calls that are recorded beside samples, or counted instead of any. */
 static int finish_calls(struct options *o, bool *event_said, struct error *err)
 {
-	bool beside = o->sampling_said && !o->instrument[0];
+	bool timed = is_timed(o), beside = o->sampling_said && !o->instrument[0];
 	char *patterns = beside ? o->traced : o->instrument;
 	int rc = o->trace[0] ? finish_trace(o, patterns, err) : 0;
 
 	if (rc == 0 && has(o->event, true)) {
-		rc = finish_methods(o, patterns, err);
-		if (!beside)
+		rc = finish_methods(o, timed ? patterns : o->methods, err);
+		if (timed && !beside)
 			o->interval = 0; /* every call is counted */
 	}
 	if (!o->event[0]) {
 		strcpy(o->event, "cpu");
 		*event_said = false;
 	}
+	if (rc == 0 && o->methods[0] && !option_holds(o->event, CALLS)) {
+		if (!*event_said)
+			o->event[0] = '\0';
+		*event_said = o->sampling_said = true;
+		rc = option_add_event(CALLS, o, err);
+	}
+	if (rc == 0 && option_holds(o->event, CALLS) && !o->methods[0])
+		rc = error_set(err, EINVAL, "event: calls of which methods? Say -e Class.method, or --methods PATTERNS");
+	if (rc == 0 && o->methods[0] && (o->traced[0] || o->instrument[0]))
+		rc = error_set(err, EINVAL, "methods: calls are either samples or traced; remove it, or --trace and "
+			       "--instrument");
 	if (o->traced[0] && !o->latency)
 		o->latency = 1; /* each call is told */
 	return rc ? rc : options_check_tracing(o, err);

@@ -129,6 +129,8 @@ int option_finish_events(struct options *o, bool event_said, struct error *err);
 int option_events_apply(const char *value, struct options *o, struct error *err);
 /* Whether ITEM of an agent's string, which is no option, may be an event. */
 bool option_is_event(const char *item);
+/* Whether ITEM is a Java method: an event whose samples are its calls. */
+bool option_is_method(const char *item);
 /* Whether LIST holds NAME, with an interval or without. */
 bool option_holds(const char *list, const char *name);
 /* Add one event to the list of O. */

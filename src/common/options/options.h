@@ -92,6 +92,7 @@ struct options {
 	/* calls to trace */
 	char instrument[2048]; /* patterns of methods; "" = sample instead */
 	char traced[2048];     /* the same: their calls are recorded beside samples */
+	char methods[2048];    /* the same: their calls are samples of the event calls */
 	char trace[1024];      /* lines METHOD[:TIME], until all options are read; "" = none */
 	char root[1024];       /* patterns of methods: count below these alone; "" = everywhere */
 	char timing[16];       /* "" = sampled, or exact where it is needed */

@@ -64,16 +64,22 @@ static int agent_item(struct options *o, const char *name, const char *value, st
 	return 0;
 }
 
-/* An event after the first, in a list apart by commas; a tracepoint's filter may hold '='. */
+/*
+ * An event after the first, in a list apart by commas; a tracepoint's filter may hold '=', and so may an event of a
+ * source, behind its name and a slash: "some=/path" is an option, if none that we know.
+ */
 static bool adds_event(const struct options *o, const char *item)
 {
 	const struct option *p;
 	size_t n = strcspn(item, "=");
 
+	if (item[n] && strcspn(item, "/:") > n)
+		return false;
+
 	for (p = option_table; p->kind; p++)
 		if (option_is_called(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
 			return false;
-	return o->event_said && option_is_event(item);
+	return o->event_said && (option_is_event(item) || option_is_method(item));
 }
 
 /* With `strict` a note is an error: what it says first. */

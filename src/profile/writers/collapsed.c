@@ -2,9 +2,11 @@
  * collapsed.c - one line a stack: "root;caller;leaf count", in alphabetical order.
  *
  * Other tools read this, so it holds nothing but stacks: no comment, no header;
- * the command prints the losses on stderr. Equal lines are summed up.
+ * the command prints the losses on stderr. Equal lines are summed up. Samples of calls stand for different numbers of
+ * them as the calls come faster or slower (agent/sources/calls): of these the number of calls is told.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "profile/model/sorted.h"
 #include "profile/writers/writers.h"
@@ -12,6 +14,7 @@
 static void put_line(struct buffer *out, const struct sorted *s, const struct sorted_range *r,
 		     const struct format_options *options)
 {
+	bool weight = options->total || strcmp(s->profile->event, "calls") == 0;
 	uint32_t level;
 
 	if (options->event)
@@ -21,8 +24,7 @@ static void put_line(struct buffer *out, const struct sorted *s, const struct so
 			buffer_putc(out, ';');
 		buffer_puts(out, sorted_text(s, r->from, level));
 	}
-	buffer_printf(out, " %llu\n",
-		      (unsigned long long)(options->total ? r->self_weight : r->self_samples));
+	buffer_printf(out, " %llu\n", (unsigned long long)(weight ? r->self_weight : r->self_samples));
 }
 
 static void put_lines(const struct profile *p, const struct format_options *options, unsigned style,
