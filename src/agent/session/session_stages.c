@@ -22,7 +22,7 @@
 #include "agent/session/streams.h"
 #include "agent/session/told.h"
 #include "agent/sinks/ring/ring.h"
-#include "agent/sources/calls/calls.h"
+#include "agent/sources/calls/call_samples.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"

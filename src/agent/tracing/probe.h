@@ -20,8 +20,8 @@ int probe_define(JNIEnv *env, jvmtiEnv *ti, struct error *err);
 /* What the probes call in JDK number JDK. */
 struct rewrite_probes probe_names(enum tree_timing timing, unsigned jdk);
 /*
- * Who is told, on its own thread, of each call that was slow, of a method or TREE_OTHER; NULL: no callback. QUICKLY: what
- * that takes is not taken off the times.
+ * Who is told, on its own thread, of each call that was slow, of a method or TREE_OTHER; NULL: no callback. QUICKLY:
+ * what that takes is not taken off the times.
  */
 void probe_on_slow(void (*tell)(JNIEnv *env, const struct tree_exit *e), bool quickly);
 /* True for what the probes use themselves: it must never call them. */

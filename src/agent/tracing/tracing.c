@@ -271,7 +271,8 @@ static int begin(bool at_start, struct buffer *notes, struct error *err)
 {
 	const struct options *o = &trace.options;
 	struct tree_setup setup = {.limit = TREE_LIMIT, .timing = trace.timing, .period = trace.period,
-				   .latency = o->methods[0] ? 1 : o->latency ? o->latency : UINT64_MAX, .rooted = o->root[0],
+				   .latency = o->methods[0] ? 1 : o->latency ? o->latency : UINT64_MAX,
+				   .rooted = o->root[0],
 				   .depth = o->trace_depth ? o->trace_depth : UINT32_MAX};
 	JNIEnv *env = jvm_jni();
 	struct trace_job job;

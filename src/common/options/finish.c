@@ -171,7 +171,7 @@ static void say_all(struct options *o)
 			memcpy((char *)o + p->offset, &by_default, sizeof(by_default));
 }
 
-/* Whether more is asked of calls than how often who makes them: then methods are counted, or recorded, by probes. */
+/* Whether more is asked of calls than who makes how many: then methods are counted, or recorded, by probes. */
 static bool is_timed(const struct options *o)
 {
 	return o->trace[0] || o->instrument[0] || o->latency || o->timing[0] || o->root[0] || o->budget || o->period ||
@@ -201,7 +201,8 @@ static int finish_calls(struct options *o, bool *event_said, struct error *err)
 		rc = option_add_event(CALLS, o, err);
 	}
 	if (rc == 0 && option_holds(o->event, CALLS) && !o->methods[0])
-		rc = error_set(err, EINVAL, "event: calls of which methods? Say -e Class.method, or --methods PATTERNS");
+		rc = error_set(err, EINVAL, "event: calls of which methods? Say -e Class.method, or "
+			       "--methods PATTERNS");
 	if (rc == 0 && o->methods[0] && (o->traced[0] || o->instrument[0]))
 		rc = error_set(err, EINVAL, "methods: calls are either samples or traced; remove it, or --trace and "
 			       "--instrument");

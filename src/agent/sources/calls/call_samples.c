@@ -1,5 +1,5 @@
 /*
- * calls.c - calls of chosen Java methods. Their probes (agent/tracing) come here when a call ends.
+ * call_samples.c - calls of chosen Java methods. Their probes (agent/tracing) come here when a call ends.
  *
  *   a call ends ─▶ counted in the thread's record ─▶ due? ─▶ stack without the probes' own frames ─▶ its queue
  *
@@ -7,7 +7,7 @@
  * the program can hide a caller; it weighs all calls since the last one. Where a thread's queue fills faster than it is
  * emptied, its distances grow before samples are lost.
  */
-#include "agent/sources/calls/calls.h"
+#include "agent/sources/calls/call_samples.h"
 
 #include "agent/sample/field_sample.h"
 #include "agent/sample/handler.h"
