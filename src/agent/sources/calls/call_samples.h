@@ -1,5 +1,5 @@
 /*
- * call_samples.h - calls of chosen Java methods as samples: each call, or one in so many, with the stack of its callers.
+ * call_samples.h - calls of chosen Java methods as samples: each, or one in so many, with the stack of its callers.
  */
 #ifndef JSTROBE_SOURCES_CALLS_CALL_SAMPLES_H
 #define JSTROBE_SOURCES_CALLS_CALL_SAMPLES_H
