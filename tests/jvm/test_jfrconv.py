@@ -213,10 +213,12 @@ def test_the_same(recording, tmp_path, say):
         f"{empty} of them of nothing")
 
 
-def test_spans(programs, tmp_path):
+@pytest.mark.parametrize("who", ["theirs", "ours"])
+def test_spans(programs, tmp_path, who):
     """--tag and --latency: samples within the spans that a program makes."""
-    jar = os.path.join(PEERS, "async-profiler-4.6.jar")
-    library = os.path.join(PEERS, "ap46", "lib", "libasyncProfiler.so")
+    jar, library = {"theirs": (os.path.join(PEERS, "async-profiler-4.6.jar"),
+                               os.path.join(PEERS, "ap46", "lib", "libasyncProfiler.so")),
+                    "ours": (os.path.join(jvm.OUT, "lib", "jstrobe.jar"), jvm.LIBRARY)}[who]
     jvm.fetched("async-profiler 4.6 and the converter could not be fetched: spans not tried", jar, library, CONVERTER)
     path, source = str(tmp_path / "spans.jfr"), os.path.join(os.path.dirname(__file__), "readers", "MakeSpans.java")
     subprocess.run([jvm.find_jdk(17).java, "-cp", jar, source, library, path], check=True, timeout=60)

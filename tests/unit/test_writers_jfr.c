@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -333,6 +334,46 @@ static void weights_as_text(void **state)
 	there_and_back(wild, ARRAY_LEN(wild), 100000);
 }
 
+static void put_tag(struct jfr *j, uint64_t time, uint32_t thread, const char *tag)
+{
+	const struct jfr_value v[] = {JFR_N(1000), JFR_N(thread), JFR_N(jfr_string(j, tag))};
+
+	jfr_event(j, JFR_SPAN, time, v, ARRAY_LEN(v));
+}
+
+/* Tags are constants: each once as long as there are few, and without end they take no more and more memory. */
+static void tags(void **state)
+{
+	const struct jfr_options o = {.began = 1};
+	int fd = memfd_create("tags", 0);
+	struct jfr *j = jfr_new(fd, &o, 1, 1);
+	uint32_t thread = jfr_thread(j, &(struct jfr_thread){.tid = 1, .name = "main"}), first;
+	size_t held, most = 0;
+	struct error err;
+	char tag[128];
+	int i;
+
+	first = jfr_string(j, "often");
+	assert_true(first && jfr_string(j, "") != first && jfr_string(j, "") == jfr_string(j, ""));
+	for (i = 0; i < 400000; i++) {
+		snprintf(tag, sizeof(tag), "request %d of many, each of which has a tag of its own", i);
+		put_tag(j, (uint64_t)i * 1000, thread, tag);
+		if (i < 4000)
+			assert_int_equal(jfr_string(j, "often"), first);
+		if (i % 1000)
+			continue;
+		assert_int_equal(jfr_flush(j, (uint64_t)i * 1000, &err), 0);
+		held = jfr_chunk_held(j);
+		most = MAX(most, held);
+	}
+	assert_true(most < (2u << 20));
+	assert_true(jfr_string(j, "often") > first);
+	assert_int_equal(jfr_finish(j, 400000000, &err), 0);
+	assert_true(jfr_last_key(j) >= 400000);
+	jfr_free(j);
+	close(fd);
+}
+
 static void wrong_values(void **state)
 {
 	const struct jfr_value v[] = {JFR_S("a"), JFR_S("b"), JFR_S("c")};
@@ -355,7 +396,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(texts), cmocka_unit_test(secrets),
 		cmocka_unit_test(whole_after_each_flush), cmocka_unit_test(chunks), cmocka_unit_test(full_disk),
-		cmocka_unit_test(other_hands), cmocka_unit_test(limit), cmocka_unit_test(weights_as_text), cmocka_unit_test(wrong_values),
+		cmocka_unit_test(other_hands), cmocka_unit_test(limit), cmocka_unit_test(weights_as_text),
+		cmocka_unit_test(tags), cmocka_unit_test(wrong_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 import one.profiler.AsyncProfiler;
 import one.profiler.Span;
 
-/** LIBRARY FILE: a recording by async-profiler of a thread that works within spans "odd" and "even", and between them. */
+/** LIBRARY FILE: a recording by the library of a thread that works within spans "odd" and "even", and between them. */
 public final class MakeSpans {
     private static volatile double sink;
 

@@ -21,17 +21,20 @@ static void put_event(struct recording *r, uint64_t time, uint32_t thread, const
 static void put_span(struct recording *r, const struct mark_note *m, uint32_t thread, const char *data)
 {
 	struct buffer tag = BUFFER_INIT;
+	uint32_t key;
 
 	buffer_append(&tag, data, m->length);
 	buffer_putc(&tag, '\0');
-	if (!tag.failed) {
+	key = tag.failed ? 0 : jfr_string(r->jfr, tag.data);
+	if (key) {
 		const struct jfr_value v[] = {
 			JFR_N(jfr_ticks(r->jfr, m->time + m->duration) - jfr_ticks(r->jfr, m->time)), JFR_N(thread),
-			JFR_S(tag.data),
+			JFR_N(key),
 		};
 
 		jfr_event(r->jfr, JFR_SPAN, m->time, v, ARRAY_LEN(v));
 	}
+	r->marks_lost += !key;
 	buffer_free(&tag);
 }
 

@@ -94,6 +94,11 @@ uint32_t jfr_symbol(struct jfr *j, const char *text)
 	return jfr_pool_symbol(&j->pools, text);
 }
 
+uint32_t jfr_string(struct jfr *j, const char *text)
+{
+	return jfr_pool_string(&j->pools, text);
+}
+
 uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated)
 {
 	return jfr_pool_stack(&j->pools, frames, count, truncated);

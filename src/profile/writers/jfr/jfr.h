@@ -78,6 +78,8 @@ uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count
 uint32_t jfr_class(struct jfr *j, const char *name);
 /* Of a text that many events share. */
 uint32_t jfr_symbol(struct jfr *j, const char *text);
+/* Of a text that events have as a string in the pool; it may be another one each time. */
+uint32_t jfr_string(struct jfr *j, const char *text);
 uint32_t jfr_thread(struct jfr *j, const struct jfr_thread *t);
 
 /* Samples. WEIGHTs are in ns, but for those of events. */

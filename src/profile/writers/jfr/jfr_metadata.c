@@ -43,8 +43,9 @@ const struct jfr_row *jfr_row_of(unsigned type)
 unsigned jfr_type_id(unsigned type, bool apart)
 {
 	unsigned kind = jfr_row_of(type)->kind;
+	bool constant = kind == JFR_CONSTANT || kind == JFR_SIMPLE || kind == JFR_STRUCT || type == JFR_STRING;
 
-	return apart || kind == JFR_CONSTANT || kind == JFR_SIMPLE || kind == JFR_STRUCT ? JFR_CONSTANT_ID(type) : type;
+	return apart || constant ? JFR_CONSTANT_ID(type) : type;
 }
 
 /* The annotation that says what a field's number is. */

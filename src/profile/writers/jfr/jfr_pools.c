@@ -25,6 +25,7 @@ static const char *const gc_whens[] = {"Before GC", "After GC"};
 static const uint8_t type_of_pool[JFR_POOLS] = {
 	[POOL_THREAD] = JFR_THREAD, [POOL_SYMBOL] = JFR_SYMBOL, [POOL_PACKAGE] = JFR_PACKAGE,
 	[POOL_CLASS] = JFR_CLASS,   [POOL_METHOD] = JFR_METHOD, [POOL_STACK] = JFR_STACK_TRACE,
+	[POOL_STRING] = JFR_STRING,
 };
 
 #define MODIFIER_NATIVE 0x100
@@ -49,14 +50,19 @@ static uint32_t no_memory(struct jfr_pools *p)
 	return 0;
 }
 
-/* The number of TEXT; never 0, not even of "". */
-static uint32_t text_number(struct jfr_pools *p, const char *text)
+/* The number of TEXT in S; never 0, not even of "". */
+static uint32_t number_in(struct jfr_pools *p, struct strings *s, const char *text)
 {
 	uint32_t n;
 
-	p->texts.failed = false;
-	n = strings_add(&p->texts, text, strlen(text));
-	return p->texts.failed ? no_memory(p) : n + 1;
+	s->failed = false;
+	n = strings_add(s, text, strlen(text));
+	return s->failed ? no_memory(p) : n + 1;
+}
+
+static uint32_t text_number(struct jfr_pools *p, const char *text)
+{
+	return number_in(p, &p->texts, text);
 }
 
 /* Where the key of text N in POOL stands, NULL when out of memory. */
@@ -76,6 +82,22 @@ uint32_t jfr_pool_symbol(struct jfr_pools *p, const char *text)
 	if (slot && !*slot) {
 		*slot = begin(p, POOL_SYMBOL);
 		jfr_put_symbol(&p->fresh[POOL_SYMBOL], text);
+	}
+	return slot ? *slot : 0;
+}
+
+uint32_t jfr_pool_string(struct jfr_pools *p, const char *text)
+{
+	uint32_t *slot;
+
+	if (p->tags.index.count >= JFR_TAGS || p->tags.length >= JFR_TAG_BYTES) {
+		strings_free(&p->tags);
+		map_clear(&p->by_text[POOL_STRING]);
+	}
+	slot = place(p, POOL_STRING, number_in(p, &p->tags, text));
+	if (slot && !*slot) {
+		*slot = begin(p, POOL_STRING);
+		jfr_put_string(&p->fresh[POOL_STRING], text);
 	}
 	return slot ? *slot : 0;
 }
@@ -367,6 +389,7 @@ void jfr_pools_free(struct jfr_pools *p)
 	unsigned pool;
 
 	strings_free(&p->texts);
+	strings_free(&p->tags);
 	map_free(&p->pairs);
 	map_free(&p->methods);
 	map_free(&p->stacks);
@@ -384,8 +407,8 @@ void jfr_pools_free(struct jfr_pools *p)
 
 size_t jfr_pools_bytes(const struct jfr_pools *p)
 {
-	size_t bytes = strings_bytes(&p->texts) + map_bytes(&p->pairs) + map_bytes(&p->methods) +
-		       map_bytes(&p->stacks) + map_bytes(&p->threads) +
+	size_t bytes = strings_bytes(&p->texts) + strings_bytes(&p->tags) + map_bytes(&p->pairs) +
+		       map_bytes(&p->methods) + map_bytes(&p->stacks) + map_bytes(&p->threads) +
 		       p->stack_ids.capacity * sizeof(*p->stack_ids.items);
 	unsigned i;
 

@@ -20,7 +20,7 @@
 
 #define JFR_THREAD_KEYS (1u << 22) /* PID_MAX_LIMIT of Linux: ids are below it, other keys of threads above */
 
-enum jfr_pool { POOL_THREAD, POOL_SYMBOL, POOL_PACKAGE, POOL_CLASS, POOL_METHOD, POOL_STACK, JFR_POOLS };
+enum jfr_pool { POOL_THREAD, POOL_SYMBOL, POOL_PACKAGE, POOL_CLASS, POOL_METHOD, POOL_STACK, POOL_STRING, JFR_POOLS };
 
 struct jfr_stack_id {
 	uint64_t second_hash;
@@ -35,7 +35,8 @@ struct jfr_pools {
 	/* of the present chunk */
 	struct map threads;              /* system ids that are keys in it */
 	struct strings texts;
-	struct map by_text[JFR_POOLS];   /* number of a text → key: symbols, packages, classes */
+	struct strings tags;             /* the latest texts of POOL_STRING: see jfr_pool_string */
+	struct map by_text[JFR_POOLS];   /* number of a text → key: symbols, packages, classes; of a tag: strings */
 	struct map pairs;                /* class and name → a number */
 	struct map methods;              /* that number and descriptor → key */
 	struct map stacks;               /* hash → 1 + index of stack_ids */
@@ -48,6 +49,13 @@ struct jfr_pools {
 
 /* Keys; 0 when out of memory, which `failed` says, too. */
 uint32_t jfr_pool_symbol(struct jfr_pools *p, const char *text);
+/*
+ * A program may have a tag of its own for each event, so texts are kept up to JFR_TAGS or JFR_TAG_BYTES only. Then all
+ * of them are forgotten: those that come again are written once more, under another key.
+ */
+#define JFR_TAGS 4096
+#define JFR_TAG_BYTES (256u << 10)
+uint32_t jfr_pool_string(struct jfr_pools *p, const char *text);
 uint32_t jfr_pool_class(struct jfr_pools *p, const char *name);
 uint32_t jfr_pool_method(struct jfr_pools *p, const char *class_name, const char *name,
 			 const char *descriptor, bool native);
