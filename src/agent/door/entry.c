@@ -21,6 +21,7 @@
 #include "agent/door/java_api.h"
 #include "agent/door/talk.h"
 #include "agent/door/text_command.h"
+#include "agent/hooks/timer_signals.h"
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/log.h"
 #include "agent/command/command.h"
@@ -70,9 +71,7 @@ static void vm_death(void)
 	log_at_end();
 	done = control_last(idle ? NULL : &job, &limits);
 	streams_death();
-	if (done)
-		return;
-	how = pending_abandon();
+	how = done ? PENDING_WRITTEN : pending_abandon();
 	if (how != PENDING_WRITTEN)
 		log_error("the %s ends, and the session's result is %snot written: the profiler was held up too long",
 			  jvm_is_known() ? "JVM" : "program", how == PENDING_LOST ? "" : "perhaps ");
@@ -80,9 +79,16 @@ static void vm_death(void)
 
 /* ---- what the JVM tells ---- */
 
+static void jvm_ends(void)
+{
+	timer_signals_hold();
+	vm_death();
+	timer_signals_go_on();
+}
+
 static const struct jvm_events events = {
 	.vm_init = session_vm_init,
-	.vm_death = vm_death,
+	.vm_death = jvm_ends,
 	.thread_start = java_threads_start,
 	.thread_end = java_threads_end,
 	.exhausted = trigger_exhausted,

@@ -32,6 +32,7 @@
 #include "agent/door/entry.h"
 #include "agent/door/text_command.h"
 #include "agent/hooks/process_calls.h"
+#include "agent/hooks/timer_signals.h"
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/log.h"
 #include "agent/session/session.h"
@@ -214,11 +215,14 @@ static void ends(void)
 {
 	if (!program.process || !begin_end())
 		return;
+	if (program.began)
+		timer_signals_hold(); /* before another thread of ours gets to run */
 	settle(START_LIMIT);
 	if (program.began && atomic_load(&program.waits))
 		have_it_ended();
 	else if (program.began)
 		entry_process_ends();
+	timer_signals_go_on();
 	atomic_store(&program.ended, true);
 }
 

@@ -7,6 +7,7 @@
 #include "agent/session/session_stages.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"
 #include "agent/threads/java_threads.h"
+#include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_names.h"
 #include "agent/threads/wanted.h"
@@ -59,10 +61,17 @@ static int end_streams(struct error *err)
 	return streams_end() ? 0 : held("jstrobe stream", err);
 }
 
+/* Of an event by a process-wide timer, whose signal no one else has. */
+static int process_signal(void)
+{
+	return session.run.count && session.run.events[0].ops->sigprof && !os_signal_taken(SIGPROF) ? SIGPROF : 0;
+}
+
 static int begin_zone(struct error *err)
 {
 	const struct options *o = options();
 
+	own_threads_take(process_signal());
 	wanted_set(o);
 	zone.depth = o->depth ? o->depth : DEFAULT_DEPTH;
 	zone.stats = o->stats;
@@ -286,6 +295,7 @@ static int begin_sources(struct error *err)
 
 static int end_sources(struct error *err)
 {
+	own_threads_take(0);
 	session.outside = engine_stop();
 	return 0;
 }

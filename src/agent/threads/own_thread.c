@@ -1,6 +1,7 @@
 #include "agent/threads/own_thread.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -96,9 +97,16 @@ bool own_thread_join_busy(pthread_t thread, const _Atomic pid_t *tid)
 	return joined;
 }
 
+static _Atomic int process_signal;
+
+void own_threads_take(int signo)
+{
+	atomic_store(&process_signal, signo);
+}
+
 void own_thread_begin(const char *name)
 {
-	os_block_signals();
+	os_block_signals(atomic_load(&process_signal));
 	prctl(PR_SET_NAME, name);
 	records_own(os_gettid(), true);
 }

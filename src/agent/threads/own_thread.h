@@ -33,6 +33,11 @@ pid_t own_thread_waiting(void);
 /* The longest that one is waited for that was told to end: some ms pass even where the CPU is short. */
 #define OWN_THREAD_PATIENCE (5 * NS_PER_S)
 
+/*
+ * Those that begin from here on take SIGNO (0: none), of a process-wide timer of ours: blocked there, what they expire
+ * would fall on a thread of the program. Otherwise no handler of the program may run on them.
+ */
+void own_threads_take(int signo);
 /* First and last thing such a thread does. NAME, at most 15 bytes, is what the system shows. */
 void own_thread_begin(const char *name);
 /*

@@ -92,10 +92,9 @@ uintptr_t os_thread_lock(pid_t tid);
 /* Send SIGNO with VALUE to thread TID of this process, as sigqueue() does to a process. */
 int os_signal_thread(pid_t tid, int signo, uintptr_t value);
 /*
- * Block signals on the calling thread, one of jstrobe's, but for faults of our own loads, and SIGPROF: blocked
- * here, a process-wide timer that this thread expires would fall on another one.
+ * Block signals on the calling thread, one of jstrobe's, but for faults, and for OPEN (0: no other).
  */
-void os_block_signals(void);
+void os_block_signals(int open);
 
 /*
  * BYTES of address space that read as zero everywhere and may be written nowhere yet; NULL: none

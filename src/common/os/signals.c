@@ -71,13 +71,16 @@ int os_signal_thread(pid_t tid, int signo, uintptr_t value)
 	return syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signo, &info) ? -errno : 0;
 }
 
-void os_block_signals(void)
+void os_block_signals(int open)
 {
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 	sigset_t set;
+	size_t i;
 
 	sigfillset(&set);
-	sigdelset(&set, SIGSEGV);
-	sigdelset(&set, SIGBUS);
-	sigdelset(&set, SIGPROF);
+	for (i = 0; i < ARRAY_LEN(faults); i++)
+		sigdelset(&set, faults[i]);
+	if (open)
+		sigdelset(&set, open);
 	pthread_sigmask(SIG_SETMASK, &set, NULL);
 }
