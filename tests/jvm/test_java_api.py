@@ -163,7 +163,7 @@ def test_with_a_copy_beside_the_command_s(jdk17, tmp_path):
     (None, "IllegalArgumentException", "null"),
     ("", "IllegalArgumentException", "nothing to do"),
     ("event=cpu", "IllegalArgumentException", "nothing to do"),
-    ("strat", "IllegalArgumentException", "did you mean start"),
+    ("strat", "IllegalArgumentException", "nothing to do: unknown option: strat (did you mean start"),
     ("start,interval=x", "IllegalArgumentException", "interval"),
     ("start,event=cpu\ud800", "IllegalArgumentException", "surrogate"),
     ("start,file=/tmp/\0x", "IllegalArgumentException", "character 0"),

@@ -139,6 +139,7 @@ def test_profiler_class(jdk, clients, tmp_path):
     assert said["options"] == "event=ctimer,interval=1000000ns,threads,loglevel=warn"
     assert said["status"] == "Profiler is not active"
     assert "a,b" in said["comma"] and "none" in said["folder"]
+    assert "file=/tmp/x" in said["second"]
 
 
 def test_agent_and_bean(jdk, clients):

@@ -319,3 +319,5 @@ def test_names_of_async_profiler(scenes, tmp_path):
                      name="ASPROF_COMMAND")
     assert done.returncode == 7
     assert re.search(r"Process +: \d+ without_jvm\n", file.read_text())
+    done = preloaded(scenes, "plain", command="start,event=cpu,collapsed", name="ASPROF_COMMAND")
+    assert done.stderr.startswith("jstrobe: ASPROF_COMMAND: it must be a start that names a file"), done.stderr

@@ -117,6 +117,14 @@ static bool meant(const struct row *row)
 	cursor_be16(&at);
 	assert_true(member_next(&c, &at, &m));
 	result = patterns_match(&p, &c, &m);
+	/* a pattern that matches has a hit, even beside another one that does */
+	if (result && !strpbrk(row->patterns, "; ") && !*row->excluded) {
+		assert_int_equal(p.list.items[0].hits, 1);
+		assert_int_equal(patterns_add(&p, row->patterns, false, &err), 0);
+		assert_true(patterns_match(&p, &c, &m));
+		assert_int_equal(p.list.items[0].hits, 2);
+		assert_int_equal(p.list.items[1].hits, 1);
+	}
 	assert_true(classfile_name(&c, c.this_class, &name));
 	/* a class that has such a method is looked at */
 	assert_true(!result || patterns_touch(&p, &name, true));

@@ -384,6 +384,9 @@ static void left_out(void **state)
 	assert_int_equal(agent("start,interval=1us"), 0);
 	assert_true(o.interval == 50 * NS_PER_US);
 	assert_string_equal(o.notes, "interval: 1us is too short for cpu; it is 50us, the shortest there is\n");
+	assert_int_equal(agent("start,interval=1000"), 0);
+	assert_true(o.interval == 50 * NS_PER_US && strstr(o.notes, "1us is too short for cpu; it is 50us"));
+	assert_int_equal(command("-i 999 1"), -EINVAL);
 	assert_int_equal(command("-i 49us 1"), 0);
 	assert_true(o.interval == 50 * NS_PER_US && strstr(o.notes, "it is 50us"));
 	assert_int_equal(agent("start,event=alloc,alloc=64k,interval=10ms"), 0);

@@ -15,7 +15,14 @@ public final class Options {
 
     /** What to sample: cpu, wall, alloc, lock, a perf event, a Java method. Several go apart by commas. */
     public Options event(String events) {
-        values.put("event", checked("event", events, "\n"));
+        for (String event : checked("event", events, "\n").split(",", -1)) {
+            int equals = event.indexOf('=');
+            String name = equals < 0 ? "" : event.substring(0, equals);
+            // "cpu/event=0x3c/" is an event; "file=x" is another option
+            if (equals >= 0 && name.indexOf('/') < 0 && name.indexOf(':') < 0)
+                throw new IllegalArgumentException("event: '" + event + "' is another option");
+        }
+        values.put("event", events);
         return this;
     }
 

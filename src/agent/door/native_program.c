@@ -52,6 +52,7 @@
 static struct {
 	pid_t process;               /* whose end is watched; 0: none */
 	char *command;               /* the start, as given; NULL: there was none */
+	const char *variable;        /* of the environment, that had it */
 	char library[PATH_MAX];
 	char file[OPTIONS_FILE_MAX]; /* the result's, as it was called at first */
 	bool began;                  /* a session, before there was a JVM */
@@ -80,8 +81,8 @@ static int obey(const char *text, bool ours, struct error *err)
 		log_as(o);
 		text_command_say_left_out(o);
 		if (o->action != ACTION_START || !o->file[0])
-			rc = error_set(err, EINVAL, "JSTROBE_COMMAND: it must be a start that names a file for the "
-				       "result, as in start,event=cpu,file=%%p.html");
+			rc = error_set(err, EINVAL, "%s: it must be a start that names a file for the result, as in "
+				       "start,event=cpu,file=%%p.html", program.variable);
 	}
 	if (rc == 0)
 		rc = text_command(&c, &answer, err);
@@ -524,7 +525,8 @@ __attribute__((constructor)) static void begin(void)
 	const char *text = secure_getenv("JSTROBE_COMMAND");
 	int seen = 0;
 
-	text = text ? text : secure_getenv("ASPROF_COMMAND");
+	program.variable = text ? "JSTROBE_COMMAND" : "ASPROF_COMMAND";
+	text = text ? text : secure_getenv(program.variable);
 	if (program.process || !text || !*text || is_child_of_profiled())
 		return;
 	dl_iterate_phdr(look_at_image, &seen);

@@ -154,7 +154,8 @@ int text_command_is_empty(const struct options *o, struct error *err)
 	if (o->action != ACTION_NONE || o->file[0] || o->format[0])
 		return 0;
 	if (o->notes[0]) /* a slip of the pen, perhaps, in what should be done */
-		return error_set(err, EINVAL, "%.*s", (int)strcspn(o->notes, "\n"), o->notes);
+		return error_set(err, EINVAL, "nothing to do: %.*s; say start, stop, dump, resume or status",
+				 (int)strcspn(o->notes, "\n"), o->notes);
 	return error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume or status, as in "
 			 "start,event=cpu,file=out.html");
 }

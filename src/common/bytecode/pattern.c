@@ -307,39 +307,39 @@ bool patterns_touch(const struct patterns *p, const struct text *class_name, boo
 	return false;
 }
 
+/* Whether ONE matches M of C; NAME is "pkg.Class.method", its class ends at N. */
+static bool matches(const struct pattern *one, const struct class_file *c, const struct member *m, char *name, size_t n)
+{
+	bool hit;
+
+	name[n] = '\0';
+	hit = one->annotation ? is_annotated(c, m, one) : !one->method && !one->signature && glob(one->name, name, false);
+	name[n] = '.';
+	hit = hit || (!one->annotation && glob(one->name, name, false));
+	return hit && (!one->signature || signature_is(one->signature, &m->type));
+}
+
 bool patterns_match(struct patterns *p, const struct class_file *c, const struct member *m)
 {
-	struct pattern *first = NULL;
 	struct text class_text;
 	char name[NAME_SIZE];
-	size_t i, n, end;
+	bool matched = false;
+	size_t i, n;
 
 	if (!classfile_name(c, c->this_class, &class_text))
 		return false;
 	n = dotted(name, 0, &class_text);
-	if (n + 2 > NAME_SIZE)
+	if (n + 2 > NAME_SIZE || dotted(name, n + 1, &m->name) == NAME_SIZE)
 		return false;
-	end = dotted(name, n + 1, &m->name);
-	if (end == NAME_SIZE)
-		return false;
-	for (i = 0; i < p->list.count; i++) {
-		struct pattern *one = &p->list.items[i];
-		bool hit;
-
-		if (first && !one->exclude)
-			continue;
-		name[n] = '\0';
-		hit = one->annotation ? is_annotated(c, m, one)
-				      : !one->method && !one->signature && glob(one->name, name, false);
-		name[n] = '.';
-		hit = hit || (!one->annotation && glob(one->name, name, false));
-		if (!hit || (one->signature && !signature_is(one->signature, &m->type)))
-			continue;
-		if (one->exclude)
+	for (i = 0; i < p->list.count; i++)
+		if (p->list.items[i].exclude && matches(&p->list.items[i], c, m, name, n))
 			return false;
-		first = one;
+	/* all that match: none of them is one that means nothing */
+	for (i = 0; i < p->list.count; i++) {
+		if (p->list.items[i].exclude || !matches(&p->list.items[i], c, m, name, n))
+			continue;
+		p->list.items[i].hits++;
+		matched = true;
 	}
-	if (first)
-		first->hits++;
-	return first;
+	return matched;
 }

@@ -222,8 +222,8 @@ int option_check_interval(struct options *o, struct error *err)
 		return 0;
 	option_time_text(o->interval, given, sizeof(given));
 	option_time_text(e->least, least, sizeof(least));
-	/* a bare number that is too small was hardly meant as nanoseconds */
-	if (o->interval < e->least && o->interval_bytes == OPTIONS_ALL) {
+	/* a bare number that is much too small was hardly meant as nanoseconds */
+	if (o->interval < e->least && (o->interval_bytes == OPTIONS_ALL || o->interval >= NS_PER_US)) {
 		option_note(o, "interval: %s is too short for %s; it is %s, the shortest there is", given, first,
 			    least);
 		o->interval = e->least;

@@ -61,6 +61,11 @@ public final class Typed {
             say("comma", e.getMessage());
         }
         try {
+            new Options().event("cpu/event=0x3c/,wall,sched:sched_switch/prev_pid=1").event("cpu,file=/tmp/x");
+        } catch (IllegalArgumentException e) {
+            say("second", e.getMessage());
+        }
+        try {
             profiler.start(new Options().file(folder.resolve("none/x.html")));
         } catch (IOException e) {
             say("folder", e.getMessage());
