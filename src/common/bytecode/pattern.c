@@ -313,7 +313,8 @@ static bool matches(const struct pattern *one, const struct class_file *c, const
 	bool hit;
 
 	name[n] = '\0';
-	hit = one->annotation ? is_annotated(c, m, one) : !one->method && !one->signature && glob(one->name, name, false);
+	hit = one->annotation ? is_annotated(c, m, one)
+			      : !one->method && !one->signature && glob(one->name, name, false);
 	name[n] = '.';
 	hit = hit || (!one->annotation && glob(one->name, name, false));
 	return hit && (!one->signature || signature_is(one->signature, &m->type));
