@@ -119,3 +119,11 @@ class Object:
 
     def forget(self):
         self.program.tell(self.name, "forget")
+
+    def gone(self):
+        """Forget it; whether its class loader is collected."""
+        return self.program.tell(self.name, "gone") == b"true"
+
+    def span(self, tag, count=5):
+        """Mark spans by the class one.profiler.Span of its class loader; ns of one."""
+        return int(self.program.tell(self.name, "span", word(tag), str(count)))

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/os/os.h"
@@ -26,6 +27,9 @@ static struct copy_api {
 	int (*start)(const char *events, char *reason, size_t size);
 	void (*stop)(void);
 	bool (*knows)(void);
+	void (*listen)(bool on);
+	bool (*mark)(const char *type, const char *text);
+	unsigned long (*read)(char *out, size_t size);
 } copies[COPIES];
 
 static threads_start_fn *spawn;
@@ -59,7 +63,10 @@ static void load_copy(struct copy_api *c, const char *folder, int number)
 	c->start = (int (*)(const char *, char *, size_t))dlsym(library, "copy_start");
 	c->stop = (void (*)(void))dlsym(library, "copy_stop");
 	c->knows = (bool (*)(void))dlsym(library, "copy_knows");
-	assert_true(c->start && c->stop && c->knows);
+	c->listen = (void (*)(bool))dlsym(library, "copy_listen");
+	c->mark = (bool (*)(const char *, const char *))dlsym(library, "copy_mark");
+	c->read = (unsigned long (*)(char *, size_t))dlsym(library, "copy_read");
+	assert_true(c->start && c->stop && c->knows && c->listen && c->mark && c->read);
 }
 
 static void start(int i, const char *events)
@@ -220,6 +227,120 @@ static void breakpoints(void **state)
 	}
 }
 
+/* ---- what the program marks ---- */
+
+static int rounds(void)
+{
+	return getenv("JSTROBE_SOAK") ? 500 : 20;
+}
+
+static void reads(int i, const char *marks)
+{
+	char text[4096];
+
+	assert_int_equal(copies[i].read(text, sizeof(text)), 0);
+	assert_string_equal(text, marks);
+}
+
+/* By whatever copy it marks, and in whatever order they came: all that listen have it, by the type's name. */
+static void marks_reach_each_copy(void **state)
+{
+	int i, round, status;
+	pid_t child;
+
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < COPIES; i++)
+			assert_false(copies[i].mark(NULL, "none listens"));
+		copies[2].listen(true);
+		for (i = 0; i < COPIES; i++)
+			assert_true(copies[i].mark(i == 3 ? "type of 3" : i == 1 ? "of 1" : NULL, "one"));
+		copies[0].listen(true);
+		copies[0].listen(true); /* two recordings of one copy */
+		assert_true(copies[3].mark("of 1", "two"));
+		assert_true(copies[0].mark("of 1", "three"));
+		copies[2].listen(false);
+		copies[0].listen(false);
+		assert_true(copies[1].mark(NULL, "four"));
+		reads(0, "of 1=two of 1=three span=four ");
+		reads(1, "");
+		reads(2, "");
+		copies[2].listen(true);
+		assert_true(copies[2].mark(NULL, "five"));
+		reads(2, "span=five ");
+		reads(0, "span=five ");
+		assert_true(copies[1].mark("of 1", "six"));
+		reads(2, "of 1=six ");
+		copies[2].listen(false);
+		copies[0].listen(false);
+		reads(0, "");
+	}
+	/* a child of a process that had sessions is left alone, whatever copy it marks by */
+	copies[1].listen(true);
+	assert_true(copies[3].mark(NULL, "parent"));
+	child = fork();
+	if (child == 0)
+		_exit(copies[3].mark(NULL, "child") || copies[1].mark(NULL, "child"));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	reads(1, "span=parent ");
+	copies[1].listen(false);
+	as_before();
+}
+
+static atomic_bool marking;
+
+static void *marks_without_end(void *arg)
+{
+	struct copy_api *c = arg;
+	uintptr_t taken = 0;
+
+	while (atomic_load(&marking))
+		taken += c->mark((uintptr_t)c & 8 ? "type" : NULL, "while others come and go");
+	return (void *)taken;
+}
+
+static void *listens_and_goes(void *arg)
+{
+	struct copy_api *c = arg;
+	char text[4096];
+	int i;
+
+	for (i = 0; i < 100 * rounds(); i++) {
+		c->listen(true);
+		if (i % 8 == 0)
+			c->read(text, sizeof(text));
+		c->listen(false);
+	}
+	return NULL;
+}
+
+static void listeners_come_and_go(void **state)
+{
+	pthread_t marker[COPIES], listener[COPIES];
+	int i;
+
+	atomic_store(&marking, true);
+	for (i = 0; i < COPIES; i++) {
+		pthread_create(&marker[i], NULL, marks_without_end, &copies[i]);
+		pthread_create(&listener[i], NULL, listens_and_goes, &copies[i]);
+	}
+	for (i = 0; i < COPIES; i++)
+		pthread_join(listener[i], NULL);
+	for (i = 0; i < COPIES; i++)
+		assert_int_equal(copies[i].mark(NULL, "none"), 0);
+	copies[3].listen(true);
+	os_sleep(20 * NS_PER_MS);
+	atomic_store(&marking, false);
+	for (i = 0; i < COPIES; i++) {
+		void *taken;
+
+		pthread_join(marker[i], &taken);
+		assert_non_null(taken);
+	}
+	copies[3].listen(false);
+	as_before();
+}
+
 /* ---- all at the same moment ---- */
 
 static atomic_bool enough;
@@ -248,11 +369,6 @@ static void *loads_libraries(void *arg)
 		dlclose(library);
 	}
 	return NULL;
-}
-
-static int rounds(void)
-{
-	return getenv("JSTROBE_SOAK") ? 500 : 20;
 }
 
 /* Refusals are in order: signals may run out where the machine runs other things on them. */
@@ -303,6 +419,8 @@ int main(void)
 		cmocka_unit_test(any_order),
 		cmocka_unit_test(again),
 		cmocka_unit_test(breakpoints),
+		cmocka_unit_test(marks_reach_each_copy),
+		cmocka_unit_test(listeners_come_and_go),
 		cmocka_unit_test(at_the_same_moment),
 	};
 

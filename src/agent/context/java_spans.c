@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/context/marks.h"
-#include "agent/zone/zone.h"
+#include "agent/hooks/child.h"
 #include "common/base/base.h"
 #include "common/os/os.h"
 
@@ -19,7 +19,7 @@ jint Java_one_profiler_Recording_state0(JNIEnv *env, jclass class)
 {
 	(void)env;
 	(void)class;
-	return marks_are_heard() && !zone_in_child() ? RUNNING : STOPPED;
+	return marks_are_heard() && !child_is_here() ? RUNNING : STOPPED;
 }
 
 /*
@@ -31,7 +31,7 @@ void Java_one_profiler_Recording_emit0(JNIEnv *env, jclass class, jlong from, jl
 	char text[MARKS_LONGEST + 1] = "";
 
 	(void)class;
-	if (!marks_are_heard() || zone_in_child() || from <= 0)
+	if (!marks_are_heard() || child_is_here() || from <= 0)
 		return;
 	if (tag)
 		(*env)->GetStringUTFRegion(env, tag, 0, MIN((*env)->GetStringLength(env, tag), MARKS_LONGEST / 3),

@@ -1,5 +1,10 @@
 /*
  * marks.c - the ring. Old marks are written over by new ones: the collector finds out by the numbers.
+ *
+ * Class loaders and the command each bring a copy of this library, and the program marks by any of them. The copies
+ * meet in an object of the first one (copies_for_marks): a copy with a recording says there that it listens, and gives
+ * the function that takes marks. A mark goes to all that listen. Code and objects of copies are never unmapped, and a
+ * function that is called too late finds that its copy listens no more.
  */
 #include "agent/context/marks.h"
 
@@ -9,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/hooks/child.h"
+#include "agent/hooks/copies.h"
 #include "common/base/base.h"
 #include "common/os/os.h"
 
@@ -29,13 +36,20 @@ static char *ring;         /* twice in a row would be simpler, and need a file: 
 static uint64_t begin, end; /* bytes ever: what is there, with gaps at the ring's end */
 static _Atomic uint64_t next; /* number of the next mark */
 static _Atomic uint64_t due;  /* of the next one to be read */
-static _Atomic uint32_t heard;
-static atomic_bool used;
+static _Atomic uint32_t heard; /* recordings of this copy */
+static struct copy *_Atomic meeting; /* where copies meet, once the program has marked by this copy */
 
-static void note_use(void)
+/* Where copies meet; it is noted there that the program marks. */
+static struct copy *note_use(void)
 {
-	if (unlikely(!atomic_load_explicit(&used, memory_order_relaxed)))
-		atomic_store(&used, true);
+	struct copy *at = atomic_load_explicit(&meeting, memory_order_acquire);
+
+	if (unlikely(!at)) {
+		at = copies_for_marks();
+		atomic_store(&at->marks_used, 1);
+		atomic_store(&meeting, at);
+	}
+	return at;
 }
 
 static char *types[MARKS_TYPES];
@@ -59,17 +73,22 @@ static int type_of(const char *name)
 	return (int)n + 1;
 }
 
-int marks_type(const char *name)
+static int locked_type(const char *name)
 {
 	int type;
 
-	if (!name || !name[0] || strlen(name) > MARKS_LONGEST)
-		return -EINVAL;
-	note_use();
 	pthread_mutex_lock(&lock);
 	type = type_of(name);
 	pthread_mutex_unlock(&lock);
 	return type;
+}
+
+int marks_type(const char *name)
+{
+	if (!name || !name[0] || strlen(name) > MARKS_LONGEST)
+		return -EINVAL;
+	note_use();
+	return locked_type(name);
 }
 
 const char *marks_type_name(uint32_t type)
@@ -132,35 +151,105 @@ static void put(const struct mark *m)
 	end += size;
 }
 
+/* M into our ring, if a recording of this copy listens; NULL: it is lost. */
+static bool keep(const struct mark *m)
+{
+	bool is_heard;
+
+	if (!atomic_load_explicit(&heard, memory_order_relaxed) || child_is_here())
+		return false;
+	pthread_mutex_lock(&lock);
+	is_heard = atomic_load(&heard) && ring;
+	if (is_heard && m)
+		put(m);
+	else if (is_heard)
+		next++;
+	pthread_mutex_unlock(&lock);
+	return is_heard && m;
+}
+
+/* ---- other copies ---- */
+
+/* Another copy tells of M. */
+static bool take(const struct copy_mark *m)
+{
+	int type = MARK_SPAN;
+
+	if (m->size < sizeof(*m) || m->length > MARKS_LONGEST || !atomic_load(&heard) || child_is_here())
+		return false;
+	if (m->type)
+		type = locked_type(m->type);
+	if (type < 0)
+		return keep(NULL);
+	return keep(&(struct mark){.time = m->time, .duration = m->duration, .tid = m->tid, .type = (uint32_t)type,
+				   .length = m->length, .data = m->data});
+}
+
+static bool tell_others(struct copy *at, const struct mark *m)
+{
+	const struct copy_mark told = {.size = sizeof(told), .length = m->length, .time = m->time,
+				       .duration = m->duration, .tid = m->tid, .type = marks_type_name(m->type),
+				       .data = m->data};
+	bool taken = false;
+	int i;
+
+	for (i = 0; i < COPY_TAKERS; i++) {
+		copy_take_fn *fn = atomic_load_explicit(&at->takers[i], memory_order_acquire);
+
+		if (fn && fn != take)
+			taken |= fn(&told);
+	}
+	return taken;
+}
+
+/* Say in AT that this copy listens. Where too many do, it has the marks of its own users only. */
+static void listen(struct copy *at)
+{
+	copy_take_fn *none = NULL;
+	int i;
+
+	for (i = 0; i < COPY_TAKERS && !atomic_compare_exchange_strong(&at->takers[i], &none, take); i++)
+		none = NULL;
+	atomic_fetch_add(&at->marks_heard, 1);
+}
+
+static void do_not_listen(struct copy *at)
+{
+	copy_take_fn *own = take;
+	int i;
+
+	atomic_fetch_sub(&at->marks_heard, 1);
+	for (i = 0; i < COPY_TAKERS && !atomic_compare_exchange_strong(&at->takers[i], &own, NULL); i++)
+		own = take;
+}
+
 bool marks_are_heard(void)
 {
-	note_use();
-	return atomic_load_explicit(&heard, memory_order_relaxed);
+	return atomic_load_explicit(&note_use()->marks_heard, memory_order_relaxed);
 }
 
 bool marks_are_used(void)
 {
-	return atomic_load(&used);
+	return atomic_load(&copies_for_marks()->marks_used);
 }
 
 bool marks_put(const struct mark *m)
 {
-	bool is_heard;
+	struct copy *at = note_use();
+	bool taken;
 
-	if (!marks_are_heard() || m->length > MARKS_LONGEST)
+	if (!atomic_load_explicit(&at->marks_heard, memory_order_relaxed) || m->length > MARKS_LONGEST)
 		return false;
-	pthread_mutex_lock(&lock);
-	is_heard = atomic_load(&heard) && ring;
-	if (is_heard)
-		put(m);
-	pthread_mutex_unlock(&lock);
-	return is_heard;
+	taken = keep(m);
+	return tell_others(at, m) || taken;
 }
 
 /* ---- who reads ---- */
 
 void marks_join(void)
 {
+	struct copy *at = copies_for_marks();
+
 	pthread_mutex_lock(&lock);
 	if (!ring) {
 		ring = os_reserve(RING);
@@ -170,16 +259,19 @@ void marks_join(void)
 		}
 		due = next;
 	}
-	atomic_fetch_add(&heard, 1);
+	if (atomic_fetch_add(&heard, 1) == 0)
+		listen(at);
 	pthread_mutex_unlock(&lock);
 }
 
 void marks_leave(void)
 {
+	struct copy *at = copies_for_marks();
 	char *old = NULL;
 
 	pthread_mutex_lock(&lock);
 	if (atomic_fetch_sub(&heard, 1) == 1) {
+		do_not_listen(at);
 		old = ring;
 		ring = NULL;
 		begin = end = 0;

@@ -2,6 +2,8 @@
  * marks.h - what the program itself tells while it is profiled: spans, which are times with a tag, and events of types
  * that it has registered. Recordings hold them.
  *
+ * It is told by whatever copy of this library the program calls, and reaches the recordings of all copies.
+ *
  *   a thread of the program ─▶ ring of bytes ─▶ each drain of the collector ─▶ sinks that want them
  */
 #ifndef JSTROBE_CONTEXT_MARKS_H
@@ -33,13 +35,13 @@ int marks_type(const char *name);
 /* The name of TYPE, which stays; NULL: there is none. */
 const char *marks_type_name(uint32_t type);
 
-/* Whether a recording listens. That the program asked shows that it marks. Any context. */
+/* Whether a recording of any copy listens. That the program asked shows that it marks. Any thread in normal code. */
 bool marks_are_heard(void);
-/* Whether the program marks, as far as it has shown it. Any context. */
+/* Whether the program marks, as far as it has shown it to any copy. Any thread in normal code. */
 bool marks_are_used(void);
 /*
  * M is told by the running thread; its data is copied. True: a recording will have it, if it is not late. Without a
- * recording this costs a load. Any thread in normal code.
+ * recording this costs two loads. Any thread in normal code.
  */
 bool marks_put(const struct mark *m);
 

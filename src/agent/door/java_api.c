@@ -25,10 +25,8 @@ static void *elsewhere(enum copy_native number)
 	static struct copy *serves;
 
 	pthread_mutex_lock(&lock);
-	if (!serves) {
-		copies_look();
+	if (!serves)
 		serves = copies_for_java();
-	}
 	pthread_mutex_unlock(&lock);
 	return serves == &jstrobe_copy ? NULL : atomic_load(&serves->natives[number]);
 }

@@ -97,16 +97,41 @@ struct copy *copies_other(uint32_t i)
 	return i - before < COPIES_MAX ? atomic_load(&seen.later[i - before]) : NULL;
 }
 
+struct first {
+	size_t least; /* bytes that its object has */
+	bool java;    /* with native methods */
+	struct copy *found;
+};
+
+static int first(struct dl_phdr_info *image, size_t size, void *arg)
+{
+	struct first *f = arg;
+	struct copy *c;
+
+	(void)size;
+	if (is_copy(image, &c) && c && c->magic == COPIES_MAGIC && c->size >= f->least &&
+	    (!f->java || atomic_load(&c->natives[COPY_START])))
+		f->found = c;
+	return f->found != NULL;
+}
+
+/* However many there are: a program that has loaded hundreds finds the same one as its first class loader did. */
+static struct copy *find_first(size_t least, bool java)
+{
+	struct first f = {.least = least, .java = java};
+
+	dl_iterate_phdr(first, &f);
+	return f.found ? f.found : &jstrobe_copy;
+}
+
 struct copy *copies_for_java(void)
 {
-	const size_t least = offsetof(struct copy, natives) + sizeof(jstrobe_copy.natives);
-	struct copy *c, *first = &jstrobe_copy;
-	uint32_t i;
+	return find_first(offsetof(struct copy, natives) + sizeof(jstrobe_copy.natives), true);
+}
 
-	for (i = 0; (c = copies_earlier(i)) != NULL; i++)
-		if (c->size >= least && atomic_load(&c->natives[COPY_START]))
-			first = c;
-	return first;
+struct copy *copies_for_marks(void)
+{
+	return find_first(offsetof(struct copy, takers) + sizeof(jstrobe_copy.takers), false);
 }
 
 /* Take the lock from FROM: 0, or a holder that is gone. */

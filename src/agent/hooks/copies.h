@@ -36,6 +36,19 @@ enum copy_native {
 	COPY_NATIVES = 12,
 };
 
+/* What the program marks (agent/context/marks.h), as copies of all builds tell each other of it. */
+struct copy_mark {
+	uint32_t size;         /* of this; fields are only ever appended */
+	uint32_t length;
+	uint64_t time, duration;
+	int32_t tid;
+	const char *type;      /* its name; NULL: a span */
+	const char *data;      /* of LENGTH bytes */
+};
+typedef bool copy_take_fn(const struct copy_mark *m);
+
+#define COPY_TAKERS 8 /* copies whose sessions want marks at the same time */
+
 /*
  * What copies of all builds read. Fields are only ever appended, and read only as far as SIZE goes. Text is inside and
  * pointers are stored at run time only: a copy may be looked at before the loader has finished it.
@@ -52,6 +65,10 @@ struct copy {
 	struct copy_link replacing[2];     /* RedefineClasses, RetransformClasses */
 	struct copy_link trap;             /* SIGTRAP */
 	void *_Atomic natives[COPY_NATIVES]; /* what Java code calls; NULL: not here */
+	/* of the first copy that has these, for all: */
+	_Atomic uint32_t marks_used;       /* the program marks */
+	_Atomic uint32_t marks_heard;      /* copies that listen to what it marks */
+	copy_take_fn *_Atomic takers[COPY_TAKERS]; /* their functions, which may be called at any time */
 };
 
 #define COPIES_LEAST offsetof(struct copy, trap) /* what every build has */
@@ -85,7 +102,12 @@ void copies_look(void);
 /* Other copy number I; NULL: no more. Earlier ones come first, the nearest before the others. Any context. */
 struct copy *copies_other(uint32_t i);
 struct copy *copies_earlier(uint32_t i);
-/* The first copy that has native methods for Java code: all class loaders share its profiler. After copies_look. */
+
+/*
+ * The first copy that has native methods for Java code: all class loaders share its profiler; and the first that has
+ * `takers`, which is always the same one. Ours if there is none. Any thread in normal code.
+ */
 struct copy *copies_for_java(void);
+struct copy *copies_for_marks(void);
 
 #endif

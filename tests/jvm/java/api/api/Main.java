@@ -3,6 +3,7 @@ package api;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.InputStreamReader;
+import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.net.URL;
@@ -133,6 +134,19 @@ public final class Main {
         return sum;
     }
 
+    private static ClassLoader loaderOf(String name) {
+        return objects.get(name).getClass().getClassLoader();
+    }
+
+    /** Spans of that tag by its loader's class; how long one took, in ns. */
+    private static long spans(Class<?> span, String tag, int count) throws Throwable {
+        Method start = span.getMethod("start"), end = span.getMethod("end", long.class, String.class);
+        long began = System.nanoTime();
+        for (int i = 0; i < count; i++)
+            end.invoke(null, start.invoke(null), text(tag));
+        return (System.nanoTime() - began) / count;
+    }
+
     private static Object carryOut(String[] words) throws Throwable {
         switch (words[1]) {
         case "new":
@@ -142,6 +156,16 @@ public final class Main {
             objects.remove(words[0]);
             System.gc();
             return "";
+        case "gone": /* whether its class loader is collected */
+            WeakReference<ClassLoader> loader = new WeakReference<>(loaderOf(words[0]));
+            objects.remove(words[0]);
+            for (int i = 0; i < 100 && loader.get() != null; i++) {
+                System.gc();
+                Thread.sleep(50);
+            }
+            return loader.get() == null;
+        case "span": /* TAG COUNT */
+            return spans(loaderOf(words[0]).loadClass("one.profiler.Span"), words[2], Integer.parseInt(words[3]));
         case "load":
         case "loadByRuntime":
             return call(objects.get(words[0]).getClass(), words[1], words, 2);
