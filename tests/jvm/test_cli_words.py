@@ -40,7 +40,7 @@ def test_help_shows_what_can_be_used_and_no_more():
                    "-t, --threads", "--total", "-j, --jstackdepth", "--lines", "-q, --quiet",
                    "--verbose", "-v, --version", "--attach-timeout"):
         assert option in text
-    for hidden in ("queuesize", "collector-hold", "--ratelimit", "token", "connect"):
+    for hidden in ("queuesize", "collector-hold", "--proc", "token", "connect"):
         assert hidden not in text
 
 

@@ -417,3 +417,19 @@ def test_a_stop_names_the_file_that_it_wrote(jdk, tmp_path):
             last = max(written, key=lambda path: int(path.stem.split("-")[-1]))
             assert said == str(last), (said, sorted(path.name for path in written))
         assert program.stop() == 0, program.output[-5:]
+
+
+def test_ratelimit(jdk, say):
+    """A rate of samples, kept by the interval: their sum is the CPU time all the same. Allocations follow theirs."""
+    with Program(jdk, "KnownShares") as program:
+        done = jstrobe("record", "-d", "4", "-e", "cpu", "--ratelimit", "cpu:50;alloc:20", "-o", "json", program.pid)
+        assert done.returncode == 2 or "rate" in done.stderr, done.stderr  # no allocations are sampled: no rate of theirs
+        done = jstrobe("record", "-d", "4", "-e", "cpu", "-i", "1ms", "--ratelimit", "cpu:50", "-o", "json", program.pid)
+        assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    taken, cpus = result["samples"]["taken"], os.cpu_count()
+    say(f"{taken} samples in 4 s, interval {result['interval_ns']} ns on {cpus} CPUs")
+    assert result["interval_ns"] == cpus * 20_000_000
+    assert 20 <= taken <= 4 * 50 * 1.15, taken
+    weight = sum(stack["weight"] for stack in result["stacks"])
+    assert weight > 0.5e9, weight

@@ -378,9 +378,18 @@ static void left_out(void **state)
 	assert_string_equal(o.notes, "");
 	assert_int_equal(agent("start,proc=30,ratelimit=cpu:7,features=stats+vtable+x"), 0);
 	assert_true(o.stats);
+	assert_int_equal(o.cpu_rate, 7);
 	assert_string_equal(o.notes, "not available yet: proc; it is left out\n"
-			    "not available yet: ratelimit; it is left out\nnot available yet: features=vtable; it is left out\n"
+			    "not available yet: features=vtable; it is left out\n"
 			    "unknown: features=x; it is left out\n");
+	assert_int_equal(agent("start,ratelimit=cpu:1000;alloc:200;lock:5"), 0);
+	assert_true(o.cpu_rate == 1000 && o.rate == 200 && strstr(o.notes, "samples of lock are limited by"));
+	assert_int_equal(command("--ratelimit cpu:1000 1"), 0);
+	assert_int_equal(o.cpu_rate, 1000);
+	assert_int_equal(command("--ratelimit lock:5 1"), -EINVAL);
+	assert_int_equal(agent("start,ratelimit=cpu"), -EINVAL);
+	assert_int_equal(agent("start,ratelimit=cpu:0"), -EINVAL);
+	assert_int_equal(agent("start,ratelimit=cpu:5x"), -EINVAL);
 	assert_int_equal(agent("start,interval=1us"), 0);
 	assert_true(o.interval == 50 * NS_PER_US);
 	assert_string_equal(o.notes, "interval: 1us is too short for cpu; it is 50us, the shortest there is\n");
@@ -921,7 +930,6 @@ static void help_hides_knobs(void **state)
 	assert_non_null(strstr(help.data, "--interval N"));
 	assert_null(strstr(help.data, "queuesize"));
 	assert_null(strstr(help.data, "token"));
-	assert_null(strstr(help.data, "--ratelimit"));
 	assert_non_null(strstr(help.data, "--nativelock [TIME]"));
 	assert_non_null(strstr(help.data, "--alloc [SIZE]"));
 	assert_non_null(strstr(help.data, "--wall [TIME]"));

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/jvm/jvm.h"
 
@@ -83,6 +84,16 @@ static void share_interval(struct engine_event *events, int count, const bool *s
 				events[other].interval = events[e].interval;
 }
 
+/* All CPUs may be busy: then samples come no faster than RATE a second. */
+static void keep_rate(struct engine_event *e, uint32_t rate)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t least = (uint64_t)MAX(cpus, 1) * NS_PER_S / rate;
+
+	if (e->weight == WEIGHT_CPU && e->interval < least)
+		e->interval = least;
+}
+
 int source_options_events(const struct options *o, struct engine_event *events, struct error *err)
 {
 	bool said[RECORD_EVENTS];
@@ -105,6 +116,8 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 			events[count].interval = 0;
 		if (events[count].ticks == TICKS_CPU && strcmp(o->time, "wall") == 0)
 			event_by_wall(&events[count]);
+		if (o->cpu_rate)
+			keep_rate(&events[count], o->cpu_rate);
 		objects |= is_of_objects(&events[count]);
 		said[count] = strchr(name, '@') || interval_of(events[count].name, !count, o) ||
 			      options_event_interval(o, events[count].name) == OPTIONS_ALL;

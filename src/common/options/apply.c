@@ -390,6 +390,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_format_word(option, name, value, o, err);
 	case OPTION_FEATURES:
 		return apply_features(value, o, err);
+	case OPTION_RATE_LIMIT:
+		return apply_rate_limit(value, o, err);
 	case OPTION_LOGLEVEL:
 		return apply_loglevel(name, value, o, err);
 	case OPTION_NONE:

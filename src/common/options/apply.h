@@ -27,6 +27,7 @@ int apply_format_list(const char *value, struct options *o, struct error *err);
 int apply_omitted(const struct option *option, const char *name, const char *value, struct options *o,
 		  struct error *err);
 int apply_features(const char *value, struct options *o, struct error *err);
+int apply_rate_limit(const char *value, struct options *o, struct error *err);
 int apply_word(const struct option *option, const char *name, const char *value, struct options *o,
 	       struct error *err);
 int apply_loglevel(const char *name, const char *value, struct options *o, struct error *err);

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/ascii.h"
@@ -105,6 +106,51 @@ int apply_format_list(const char *value, struct options *o, struct error *err)
 	if (!p)
 		return unknown_format(word, err);
 	return options_parse_agent(o, value, ',', err);
+}
+
+/* The field that holds the rate of EVENT[0..N); NULL: it has none. */
+static uint32_t *rate_of(const char *event, size_t n, struct options *o)
+{
+	static const char *const cpu[] = {"cpu", "ctimer", "itimer", "cpu-clock", "task-clock"};
+	size_t i;
+
+	if (option_is("alloc", event, n) || option_is("live", event, n))
+		return &o->rate;
+	for (i = 0; i < ARRAY_LEN(cpu); i++)
+		if (option_is(cpu[i], event, n))
+			return &o->cpu_rate;
+	return NULL;
+}
+
+/* "cpu:1000;alloc:200". What cannot be kept is not promised. */
+int apply_rate_limit(const char *value, struct options *o, struct error *err)
+{
+	size_t n;
+
+	for (; *value; value += n + (value[n] != '\0')) {
+		size_t name;
+		uint32_t *rate;
+		char *end;
+		unsigned long number;
+
+		n = strcspn(value, ";+");
+		name = strcspn(value, ":");
+		number = name < n ? strtoul(value + name + 1, &end, 10) : 0;
+		if (!number || number > 1000000 || end != value + n)
+			return error_set(err, EINVAL, "ratelimit: '%.*s' is no EVENT:N; write "
+					 "ratelimit=cpu:1000;alloc:200, with N from 1 to 1000000", (int)n, value);
+		rate = rate_of(value, name, o);
+		if (rate)
+			*rate = (uint32_t)number;
+		else if (o->lenient)
+			option_note(o, "ratelimit: samples of %.*s are limited by its own interval or threshold; it is "
+				    "left out", (int)name, value);
+		else
+			return error_set(err, EINVAL, "ratelimit: samples of %.*s are limited by its own interval or "
+					 "threshold; a rate is there for cpu, ctimer, itimer, alloc and live",
+					 (int)name, value);
+	}
+	return 0;
 }
 
 int apply_features(const char *value, struct options *o, struct error *err)

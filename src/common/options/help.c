@@ -273,6 +273,11 @@ static void print_field(const struct option *p, const struct options *o, char se
 		snprintf(text, sizeof(text), "%u.%03u", small / 1000, small % 1000);
 		item(p->agent, text, separator, out);
 		break;
+	case OPTION_RATE_LIMIT:
+		memcpy(&small, field, sizeof(small));
+		snprintf(text, sizeof(text), "cpu:%u", small);
+		item(p->agent, text, separator, out);
+		break;
 	case OPTION_RATIO:
 		memcpy(&small, field, sizeof(small));
 		snprintf(text, sizeof(text), "%u.%03u%%", (small - 1) / 1000, (small - 1) % 1000);

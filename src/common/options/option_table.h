@@ -41,6 +41,7 @@ enum option_kind {
 	OPTION_FORMAT,      /* a list of format words */
 	OPTION_FORMAT_WORD, /* one of them; `word` is the format's name */
 	OPTION_FEATURES,    /* a list of words */
+	OPTION_RATE_LIMIT,  /* uint32_t, and `rate`: a list of EVENT:N */
 	OPTION_LOGLEVEL,
 };
 

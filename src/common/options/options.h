@@ -76,6 +76,7 @@ struct options {
 	bool disable_sampling, disable_all; /* for the life of the JVM */
 	uint64_t survivors; /* as `alloc`, of live */
 	uint32_t rate;     /* alloc, live: samples a second at most; 0 = any number */
+	uint32_t cpu_rate; /* events of CPU time: the same, of all threads together */
 	bool sizes;        /* alloc, live: arrays are kept apart by their size */
 	uint32_t survived; /* live: of objects that have survived so many collections */
 	bool collect_first; /* live: the heap is collected before a result */
