@@ -430,6 +430,6 @@ def test_ratelimit(jdk, say):
     taken, cpus = result["samples"]["taken"], os.cpu_count()
     say(f"{taken} samples in 4 s, interval {result['interval_ns']} ns on {cpus} CPUs")
     assert result["interval_ns"] == cpus * 20_000_000
-    assert 20 <= taken <= 4 * 50 * 1.15, taken
+    assert 5 <= taken <= 4 * 50 * 1.15, taken  # a busy machine gives it less than two CPUs
     weight = sum(stack["weight"] for stack in result["stacks"])
-    assert weight > 0.5e9, weight
+    assert 0.7 < weight / (taken * result["interval_ns"]) < 1.3, (weight, taken)
