@@ -44,11 +44,14 @@ asprof_jfr_event_key asprof_register_jfr_event(const char *name);
  */
 asprof_error_t asprof_emit_jfr_event(asprof_jfr_event_key type, const uint8_t *data, size_t length);
 
-/* What the profiler says to a thread about itself. */
+/* What the profiler says to a thread about itself: how many samples it has taken, of all events, in all sessions. */
 struct asprof_thread_local_data {
 	volatile uint64_t sample_counter;
 };
-/* NULL: nothing is kept for threads, as of now for none. */
+/*
+ * Of the calling thread, from the first call on; the same until the thread ends, when it must not be read any more.
+ * NULL: there is no room (for more than some 3,000 threads at a time). Any thread, in no signal handler.
+ */
 struct asprof_thread_local_data *asprof_get_thread_local_data(void);
 
 #ifdef __cplusplus

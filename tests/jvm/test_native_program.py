@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -310,6 +311,21 @@ def test_events_of_the_program(scenes, tmp_path):
 def test_c_api_starts_at_once(scenes):
     done = subprocess.run([scenes, "starts_at_once"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stdout) == (0, "began 1\n"), done.stderr
+
+
+def test_a_thread_counts_its_samples(scenes, tmp_path):
+    """The word that a thread can read: of each session as many as the result has of that thread, and no other's."""
+    file = tmp_path / "r"
+    done = subprocess.run([scenes, "counts_samples", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    lines = done.stdout.splitlines()
+    assert lines.count("others 0 0") == 2, lines
+    before, first, second, after = (int(n) for n in lines[-1].split()[1:])
+    assert before == 0 and after == second, lines
+    taken = [json.loads(pathlib.Path(f"{file}.{n}.json").read_text())["samples"]["taken"] for n in (1, 2)]
+    # two others have burnt 50 of 400 ms each
+    for counted, of in zip((first, second - first), taken):
+        assert 0.6 * of < counted <= of, (lines, taken)
 
 
 def test_names_of_async_profiler(scenes, tmp_path):

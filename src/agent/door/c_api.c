@@ -15,6 +15,7 @@
 #include "agent/hooks/child.h"
 #include "agent/hooks/process_calls.h"
 #include "agent/jvm/jvm.h"
+#include "agent/threads/thread_counter.h"
 #include "common/os/os.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -145,7 +146,9 @@ EXPORTED asprof_error_t asprof_emit_jfr_event(asprof_jfr_event_key type, const u
 	return NULL;
 }
 
+_Static_assert(sizeof(struct asprof_thread_local_data) == sizeof(uint64_t), "the counter alone");
+
 EXPORTED struct asprof_thread_local_data *asprof_get_thread_local_data(void)
 {
-	return NULL;
+	return (struct asprof_thread_local_data *)thread_counter();
 }

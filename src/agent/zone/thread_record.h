@@ -16,6 +16,7 @@
 
 #include "agent/zone/jitter.h"
 #include "agent/zone/queue.h"
+#include "agent/zone/sample_counter.h"
 #include "agent/zone/stack_store.h"
 #include "common/words/enum_names.h"
 
@@ -262,6 +263,7 @@ static inline void record_take(struct thread_record *r, uint32_t event)
 
 	atomic_store_explicit(&l->taken, atomic_load_explicit(&l->taken, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
+	sample_counter_step(atomic_load_explicit(&r->tcb, memory_order_relaxed));
 }
 
 /* COUNT samples of R's EVENT were to be taken and are lost, their weight is not. Handlers of R's thread only. */

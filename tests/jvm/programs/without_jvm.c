@@ -530,7 +530,61 @@ static int marks_events(const char *path)
 	snprintf(command, sizeof(command), "stop,file=%s", path);
 	carry_out(command);
 	tell("after", asprof_emit_jfr_event(type, all, 3));
-	return refused != NULL || asprof_get_thread_local_data() != NULL;
+	return refused != NULL;
+}
+
+static struct asprof_thread_local_data *places[2000];
+
+static void *counts_own(void *number)
+{
+	struct asprof_thread_local_data *mine = asprof_get_thread_local_data();
+
+	places[(uintptr_t)number] = mine;
+	if (!mine || mine->sample_counter || mine != asprof_get_thread_local_data())
+		return (void *)1;
+	burn(50);
+	return (void *)(uintptr_t)(mine->sample_counter ? 0 : 2);
+}
+
+static void *counts_nothing(void *number)
+{
+	places[(uintptr_t)number] = asprof_get_thread_local_data();
+	return NULL;
+}
+
+/* A thread reads its own number of samples, through several sessions; an ended thread's place is another's, from 0 on. */
+static int counts_samples(const char *path)
+{
+	struct asprof_thread_local_data *mine = asprof_get_thread_local_data();
+	unsigned long counts[4], i;
+	char command[400];
+	pthread_t other[2];
+	void *wrong[2];
+
+	burn(50);
+	counts[0] = mine->sample_counter; /* no session */
+	for (i = 1; i < 3; i++) {
+		carry_out("start,event=ctimer,interval=1ms");
+		burn(300);
+		pthread_create(&other[0], NULL, counts_own, (void *)0);
+		pthread_create(&other[1], NULL, counts_own, (void *)1);
+		pthread_join(other[0], &wrong[0]);
+		pthread_join(other[1], &wrong[1]);
+		snprintf(command, sizeof(command), "stop,file=%s.%lu.json", path, i);
+		carry_out(command);
+		counts[i] = mine->sample_counter;
+		printf("others %d %d\n", (int)(uintptr_t)wrong[0], (int)(uintptr_t)wrong[1]);
+	}
+	burn(50);
+	counts[3] = mine->sample_counter;
+	for (i = 0; i < 2000; i++) { /* places are given back */
+		pthread_create(&other[0], NULL, counts_nothing, (void *)i);
+		pthread_join(other[0], NULL);
+		if (!places[i])
+			return 1;
+	}
+	printf("counts %lu %lu %lu %lu\n", counts[0], counts[1], counts[2], counts[3]);
+	return mine != asprof_get_thread_local_data();
 }
 
 static const char *at_exit;
@@ -584,7 +638,7 @@ static const struct {
 	{"first_thread_is_cancelled", first_thread_is_cancelled},
 	{"first_thread_ends", first_thread_ends}, {"forks", forks}, {"vforks", vforks}, {"becomes", becomes},
 	{"becomes_nothing", becomes_nothing}, {"closes_all", closes_all}, {"makes_jvm", makes_jvm}, {"makes_jvm_and_asks", makes_jvm_and_asks}, {"calls", calls},
-	{"marks_events", marks_events}, {"dumps_at_exit", dumps_at_exit},
+	{"marks_events", marks_events}, {"dumps_at_exit", dumps_at_exit}, {"counts_samples", counts_samples},
 	{"starts_at_once", starts_at_once}, {"resets_signals", resets_signals}, {"sends_fault", sends_fault},
 	{"ends_within_malloc", ends_within_malloc}, {"first_thread_ends_in_c", first_thread_ends_in_c},
 	{"first_thread_ends_without_files", first_thread_ends_without_files}, {"goes_elsewhere", goes_elsewhere},
