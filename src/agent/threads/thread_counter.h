@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The calling thread's, made at the first call and gone with the thread. NULL: too many threads have asked, or there are
- * no keys of threads left. Any thread in normal code.
+ * The calling thread's, made at the first call and gone with the thread. NULL: too many threads have asked, or there
+ * are no keys of threads left. Any thread in normal code.
  */
 volatile uint64_t *thread_counter(void);
 

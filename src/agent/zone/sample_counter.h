@@ -1,9 +1,9 @@
 /*
- * sample_counter.h - for threads that ask for it, how many samples they have taken: a word that they may read at any time
- * (asprof_get_thread_local_data).
+ * sample_counter.h - for threads that ask for it, how many samples they have taken: a word that they may read at any
+ * time (asprof_get_thread_local_data).
  *
- * A small table by the thread's control block: a thread has the same place until it ends, whatever sessions come and go,
- * and no sample costs more than one load as long as no thread has asked.
+ * A small table by the thread's control block: a thread has the same place until it ends, whatever sessions come and
+ * go, and no sample costs more than one load as long as no thread has asked.
  */
 #ifndef JSTROBE_ZONE_SAMPLE_COUNTER_H
 #define JSTROBE_ZONE_SAMPLE_COUNTER_H
