@@ -246,6 +246,34 @@ def test_loaders_share_one_profiler(jdk, tmp_path):
         assert int(two.call("getSamples")) == three.samples() == int(one.call("samples"))
 
 
+def test_a_session_of_the_command_s_own_copy(jdk):
+    """Java code has brought the library first: it sees what the command begins, ends it, and has the result."""
+    def run_in(it, command):
+        return it.call("execute", command).decode()
+
+    with Api(jdk) as program:
+        one, two = program.got("a"), program.got("b", NAMED)
+        assert "not active" in run_in(one, "status")
+        for end in (one, two):
+            assert jstrobe("start", "-e", "ctimer", "-i", "1ms", program.pid).returncode == 0
+            assert jvm.LIBRARY in mapped(program.pid)
+            wait_until(lambda: int(two.call("getSamples")) > 10 and int(one.call("samples")) > 10)
+            for it in (one, two):
+                assert run_in(it, "status").startswith("Profiling is running")
+                with pytest.raises(Thrown) as thrown:
+                    run_in(it, "start,event=wall")
+                assert "already started" in thrown.value.text
+            run_in(end, "stop")
+            assert "api/Main.burn" in run_in(end, "dump,collapsed")
+            assert all("not active" in run_in(it, "status") for it in (one, two))
+            assert "not active" in jstrobe("status", program.pid).stdout
+        run_in(two, "start,event=ctimer,interval=1ms")
+        assert run_in(one, "status").startswith("Profiling is running")
+        wait_until(lambda: int(one.call("samples")) > 10)
+        done = jstrobe("stop", "-o", "collapsed", program.pid)
+        assert done.returncode == 0 and "api/Main.burn" in done.stdout, done.stderr
+
+
 def test_what_is_in_it():
     with zipfile.ZipFile(JAR) as jar:
         names = jar.namelist()

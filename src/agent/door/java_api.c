@@ -18,15 +18,24 @@
 
 /* ---- which copy serves ---- */
 
-/* The native method NUMBER of the copy that serves; NULL: we do. What was found once stays. */
+/*
+ * The native method NUMBER of the copy that serves; NULL: we do. That is the one that has a session, also one that the
+ * command began by a copy of its own; without one that which served last, for it has the last result.
+ */
 static void *elsewhere(enum copy_native number)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
-	static struct copy *serves;
+	static struct copy *last;
+	struct copy *serves, *found;
 
 	pthread_mutex_lock(&lock);
-	if (!serves)
-		serves = copies_for_java();
+	if (!last)
+		last = copies_for_java(false);
+	if (!atomic_load(&last->sampling)) {
+		found = copies_for_java(true);
+		last = found ? found : last;
+	}
+	serves = last;
 	pthread_mutex_unlock(&lock);
 	return serves == &jstrobe_copy ? NULL : atomic_load(&serves->natives[number]);
 }

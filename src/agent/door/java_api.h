@@ -2,8 +2,8 @@
  * java_api.h - native methods for Java code: of one.profiler.AsyncProfiler, under whatever name a class has them, and
  * of jstrobe.Profiler. Commands go the way of all others, to the control thread; the Java thread waits for it.
  *
- * Class loaders load copies of the library, each under a name of its own. All but the first copy pass calls on to that,
- * so that one profiler serves a JVM.
+ * Class loaders load copies of the library, each under a name of its own. They pass calls on to the one that has a
+ * session, or else to the first copy, so that one profiler serves a JVM.
  */
 #ifndef JSTROBE_DOOR_JAVA_API_H
 #define JSTROBE_DOOR_JAVA_API_H

@@ -98,8 +98,9 @@ struct copy *copies_other(uint32_t i)
 }
 
 struct first {
-	size_t least; /* bytes that its object has */
-	bool java;    /* with native methods */
+	size_t least;  /* bytes that its object has */
+	bool java;     /* with native methods */
+	bool sampling; /* with a session */
 	struct copy *found;
 };
 
@@ -110,28 +111,32 @@ static int first(struct dl_phdr_info *image, size_t size, void *arg)
 
 	(void)size;
 	if (is_copy(image, &c) && c && c->magic == COPIES_MAGIC && c->size >= f->least &&
-	    (!f->java || atomic_load(&c->natives[COPY_START])))
+	    (!f->java || atomic_load(&c->natives[COPY_START])) && (!f->sampling || atomic_load(&c->sampling)))
 		f->found = c;
 	return f->found != NULL;
 }
 
 /* However many there are: a program that has loaded hundreds finds the same one as its first class loader did. */
-static struct copy *find_first(size_t least, bool java)
+static struct copy *find_first(struct first f)
 {
-	struct first f = {.least = least, .java = java};
-
 	dl_iterate_phdr(first, &f);
-	return f.found ? f.found : &jstrobe_copy;
+	return f.found;
 }
 
-struct copy *copies_for_java(void)
+struct copy *copies_for_java(bool sampling)
 {
-	return find_first(offsetof(struct copy, natives) + sizeof(jstrobe_copy.natives), true);
+	struct copy *c = find_first((struct first){.least = offsetof(struct copy, natives) +
+						   sizeof(jstrobe_copy.natives), .java = true, .sampling = sampling});
+
+	return c || sampling ? c : &jstrobe_copy;
 }
 
 struct copy *copies_for_marks(void)
 {
-	return find_first(offsetof(struct copy, takers) + sizeof(jstrobe_copy.takers), false);
+	struct copy *c = find_first((struct first){.least = offsetof(struct copy, takers) +
+						   sizeof(jstrobe_copy.takers)});
+
+	return c ? c : &jstrobe_copy;
 }
 
 /* Take the lock from FROM: 0, or a holder that is gone. */

@@ -104,10 +104,11 @@ struct copy *copies_other(uint32_t i);
 struct copy *copies_earlier(uint32_t i);
 
 /*
- * The first copy that has native methods for Java code: all class loaders share its profiler; and the first that has
- * `takers`, which is always the same one. Ours if there is none. Any thread in normal code.
+ * The first copy that has native methods for Java code: all class loaders share its profiler; SAMPLING: the first such
+ * that has a session, or NULL. And the first that has `takers`, which is always the same one. Ours if there is none.
+ * Any thread in normal code.
  */
-struct copy *copies_for_java(void);
+struct copy *copies_for_java(bool sampling);
 struct copy *copies_for_marks(void);
 
 #endif
