@@ -288,15 +288,15 @@ static void marks_reach_each_copy(void **state)
 }
 
 static atomic_bool marking;
+static _Atomic unsigned taken[COPIES]; /* marks by each that a copy listened to */
 
 static void *marks_without_end(void *arg)
 {
-	struct copy_api *c = arg;
-	uintptr_t taken = 0;
+	int own = (int)(intptr_t)arg;
 
 	while (atomic_load(&marking))
-		taken += c->mark((uintptr_t)c & 8 ? "type" : NULL, "while others come and go");
-	return (void *)taken;
+		atomic_fetch_add(&taken[own], copies[own].mark(own % 2 ? "type" : NULL, "while others come and go"));
+	return NULL;
 }
 
 static void *listens_and_goes(void *arg)
@@ -316,26 +316,28 @@ static void *listens_and_goes(void *arg)
 
 static void listeners_come_and_go(void **state)
 {
+	uint64_t limit = os_monotonic() + 60 * NS_PER_S;
 	pthread_t marker[COPIES], listener[COPIES];
 	int i;
 
 	atomic_store(&marking, true);
 	for (i = 0; i < COPIES; i++) {
-		pthread_create(&marker[i], NULL, marks_without_end, &copies[i]);
+		pthread_create(&marker[i], NULL, marks_without_end, (void *)(intptr_t)i);
 		pthread_create(&listener[i], NULL, listens_and_goes, &copies[i]);
 	}
 	for (i = 0; i < COPIES; i++)
 		pthread_join(listener[i], NULL);
 	for (i = 0; i < COPIES; i++)
 		assert_int_equal(copies[i].mark(NULL, "none"), 0);
+	for (i = 0; i < COPIES; i++)
+		atomic_store(&taken[i], 0);
 	copies[3].listen(true);
-	os_sleep(20 * NS_PER_MS);
+	for (i = 0; i < COPIES && os_monotonic() < limit; i += atomic_load(&taken[i]) != 0)
+		os_sleep(NS_PER_MS);
 	atomic_store(&marking, false);
 	for (i = 0; i < COPIES; i++) {
-		void *taken;
-
-		pthread_join(marker[i], &taken);
-		assert_non_null(taken);
+		pthread_join(marker[i], NULL);
+		assert_int_not_equal(taken[i], 0);
 	}
 	copies[3].listen(false);
 	as_before();
