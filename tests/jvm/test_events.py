@@ -211,7 +211,7 @@ def jvm_settles(program):
 
 
 REFUSED = {
-    "itimer,page-faults": "cannot be sampled together",
+    "itimer,ctimer": "both are CPU time",
     "cpu,ctimer": "both are CPU time",
     "page-faults,page-faults": "stands twice",
     "no_such_function": "no event has this name",

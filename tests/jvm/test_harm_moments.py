@@ -17,7 +17,8 @@ pytestmark = pytest.mark.together
 
 SEED = int(os.environ.get("JSTROBE_SEED", 0)) or random.SystemRandom().randrange(1, 1 << 32)
 HANG = 120  # s: no answer, also on a busy machine
-EVENTS = [("cpu",), ("ctimer",), ("itimer",), ("wall",), ("lock",), ("cpu", "wall"), ("cpu", "lock"), ("trace",)]
+EVENTS = [("cpu",), ("ctimer",), ("itimer",), ("wall",), ("lock",), ("cpu", "wall"), ("cpu", "lock"), ("itimer", "wall"),
+          ("itimer", "lock"), ("trace",)]
 PROGRAMS = [("KnownShares",), ("Garbage",), ("ThreadChurn",), ("Churn", "loaders+hidden+lambdas", 20)]
 LETS_US_IN = "-XX:+EnableDynamicAgentLoading"  # without a warning by JDK 21 and later
 FLAGS = [(), (), ("-XX:+UseSerialGC",), ("-XX:+UseParallelGC",), ("-Xint",), ("-XX:TieredStopAtLevel=1",),

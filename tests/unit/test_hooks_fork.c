@@ -201,6 +201,7 @@ static void left_alone(void **state)
 	children_of("ctimer");
 	children_of("wall");
 	children_of("itimer");
+	children_of("itimer,wall");
 }
 
 /* The signal of a result (onsignal) is another's in a child: its default ends it, as it does without us. */

@@ -393,7 +393,8 @@ static struct thread_record *of_tick(const siginfo_t *info, struct call *c)
 	return &zone.records.records[at / sizeof(struct thread_record)];
 }
 
-SIGNAL_HANDLER(, handler_thread)
+/* Sent to this thread. */
+static void thread_signal(int signo, siginfo_t *info, void *context)
 {
 	struct call c = {.sender = SENT_BY_STRANGER};
 	struct thread_record *hint = NULL;
@@ -420,6 +421,11 @@ SIGNAL_HANDLER(, handler_thread)
 	errno = saved;
 }
 
+SIGNAL_HANDLER(, handler_thread)
+{
+	thread_signal(signo, info, context);
+}
+
 /*
  * An itimer sample's part of what the process CPU clock has grown beyond what earlier ones had. The kernel looks at the
  * timer at the ticks of the CPUs, one after the other: a signal comes some ms behind that of one CPU and right behind
@@ -440,16 +446,16 @@ static uint64_t process_growth(void)
 
 SIGNAL_HANDLER(, handler_itimer)
 {
-	struct call c = {.sender = SENT_BY_PROCESS_TIMER, .time = clock_ns(CLOCK_MONOTONIC)};
+	struct call c = {.sender = SENT_BY_PROCESS_TIMER, .event = zone.timer_event};
 	int saved = errno;
 	struct thread_record *r;
 	uint32_t entered;
 
-	if (zone_in_child() || info->si_code != SI_KERNEL) {
-		pass_on(signo, info, context);
-		errno = saved;
+	if (zone_in_child() || info->si_code != SI_KERNEL) { /* of another event, or not ours */
+		thread_signal(signo, info, context);
 		return;
 	}
+	c.time = clock_ns(CLOCK_MONOTONIC);
 	prefetch(context);
 	entered = fault_enter(context);
 	c.weight = process_growth();

@@ -114,8 +114,10 @@ int session_begin_run(struct error *err)
 	uint32_t e;
 	int rc;
 
-	if (o->filter[0] && run->events[0].ops == &engine_itimer)
-		return error_set(err, EINVAL, "filter: itimer samples whichever thread runs; use -e cpu or -e ctimer");
+	for (e = 0; o->filter[0] && e < run->count; e++)
+		if (run->events[e].ops == &engine_itimer)
+			return error_set(err, EINVAL, "filter: itimer samples whichever thread runs; use -e cpu or "
+					 "-e ctimer");
 	rc = stages_begin(&session_sampling, session_stage_to_fail(o), err);
 	if (rc)
 		return rc;

@@ -64,7 +64,11 @@ static int end_streams(struct error *err)
 /* Of an event by a process-wide timer, whose signal no one else has. */
 static int process_signal(void)
 {
-	return session.run.count && session.run.events[0].ops->sigprof && !os_signal_taken(SIGPROF) ? SIGPROF : 0;
+	uint32_t e = 0;
+
+	while (e < session.run.count && !session.run.events[e].ops->sigprof)
+		e++;
+	return e < session.run.count && !os_signal_taken(SIGPROF) ? SIGPROF : 0;
 }
 
 static int begin_zone(struct error *err)

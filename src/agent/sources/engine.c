@@ -193,7 +193,23 @@ static void silence(struct thread_record *r)
 	engine_clocks_turn(r);
 }
 
-/* The events go together: at most one of CPU time by timers, SIGPROF's for itself, none twice. */
+/* An event of CPU time that any thread may have a timer for, or the process. */
+static bool is_by_timer(const struct engine_event *e)
+{
+	return e->fallback || e->ops == &engine_ctimer || e->ops->sigprof;
+}
+
+/* The event that must have SIGPROF: its number, or that of none, O->count. */
+static uint32_t with_sigprof(const struct engine_options *o)
+{
+	uint32_t e = 0;
+
+	while (e < o->count && !o->events[e].ops->sigprof)
+		e++;
+	return e;
+}
+
+/* The events go together: at most one of CPU time by timers, none twice. */
 static int check(const struct engine_options *o, struct error *err)
 {
 	uint32_t i, j;
@@ -206,17 +222,12 @@ static int check(const struct engine_options *o, struct error *err)
 		if (e->ops->sigprof && o->events[o->count - 1].role != WINDOW_NONE)
 			return error_set(err, EINVAL, "begin and end do not go together with %s; use cpu or ctimer",
 					 e->name);
-		if (e->ops->sigprof && o->count > 1)
-			return error_set(err, EINVAL, "%s cannot be sampled together with other "
-						 "events; use cpu or ctimer",
-					 e->name);
 		for (j = 0; j < i; j++) {
 			const struct engine_event *f = &o->events[j];
 
 			if (strcmp(e->name, f->name) == 0)
 				return error_set(err, EINVAL, "the event %s stands twice in the list", e->name);
-			if ((e->fallback || e->ops == &engine_ctimer) &&
-			    (f->fallback || f->ops == &engine_ctimer))
+			if (is_by_timer(e) && is_by_timer(f))
 				return error_set(err, EINVAL, "%s and %s both are CPU time: leave one of them out",
 						 f->name, e->name);
 		}
@@ -227,10 +238,11 @@ static int check(const struct engine_options *o, struct error *err)
 /* The lock of copies is held: what is free stays so until we have it. */
 static int take_free_signal(const struct engine_options *o, struct error *err)
 {
-	const struct engine_event *e = &o->events[0];
+	uint32_t itimer = with_sigprof(o);
+	const struct engine_event *e = &o->events[itimer % o->count];
 	int signo = SIGPROF;
 
-	if (!e->ops->sigprof)
+	if (itimer == o->count)
 		signo = signals_choose(o->signal, e->name, err);
 	else if (o->signal && o->signal != SIGPROF)
 		return error_set(err, EINVAL, "signal=%d: itimer has SIGPROF (%d) and no other; leave the "
@@ -269,7 +281,7 @@ static void tell_zone(uint32_t e)
 	z->varies = event->ops == &engine_perf && weight_is_time(event->weight) && event->role == WINDOW_NONE;
 	zone.quiet |= z->quiet;
 	zone.asked |= z->ticks != TICKS_NONE || z->waits;
-	if (event->fallback || event->ops == &engine_ctimer)
+	if (is_by_timer(event))
 		zone.timer_event = e;
 	atomic_store(&zone.raised[e], 0);
 	atomic_store(&zone.stretched[e], 0);
@@ -373,7 +385,8 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	records_each(arm);
 	engine_clocks_armed();
 	engine_notes(notes);
-	rc = events[0].ops->begin ? events[0].ops->begin(&events[0], err) : 0; /* such an event is the only one */
+	e = with_sigprof(&options);
+	rc = e < event_count ? events[e].ops->begin(&events[e], err) : 0;
 	if (rc)
 		engine_stop();
 	return rc;

@@ -74,7 +74,7 @@ struct engine_options {
 struct engine_ops {
 	const char *name;  /* "perf", "ctimer", "itimer", "wall" */
 	const char *(*way)(void); /* how it goes about it here, added to the name; may be NULL */
-	/* What its signal is handled by, and whether it must be SIGPROF. */
+	/* What the session's signal is handled by, and whether it must be SIGPROF: then by this one's for all events. */
 	void (*handler)(int signo, siginfo_t *info, void *context);
 	bool sigprof;
 	bool java;         /* of a JVM only */
@@ -82,7 +82,7 @@ struct engine_ops {
 	/* Check permissions for event number E, which may be changed to what is permitted. NOTES gets what a
 	 * person should read. */
 	int (*start)(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err);
-	/* What is of the whole process begins, all live threads being armed; may be NULL. 0, or negative errno. */
+	/* SIGPROF's timer, of the whole process, begins, all live threads being armed. 0, or negative errno. */
 	int (*begin)(const struct engine_event *event, struct error *err);
 	/* Arm thread R (its tid is set) for event E. 0, or negative errno: this thread is not sampled. */
 	int (*arm)(struct thread_record *r, uint32_t e);
