@@ -279,6 +279,36 @@ def test_words_of_async_profiler(jdk17):
         assert "Profiler is not active" in jstrobe("stop", program.pid).stderr
 
 
+@pytest.mark.parametrize("ended", ["by the clock", "by a stop"])
+def test_stop_after_the_end(jdk, tmp_path, ended):
+    """The result of a session that has ended is there until the next one begins: a stop that says where writes it."""
+    path = str(tmp_path / "late.collapsed")
+    with Program(jdk, "KnownShares") as program:
+        early = jstrobe("stop", "-f", path, program.pid)
+        assert early.returncode == 1 and "Profiler is not active" in early.stderr and not os.path.exists(path)
+        clock = ["--timeout", "1"] if ended == "by the clock" else []
+        assert jstrobe("start", "-e", "cpu", "-i", "1ms", *clock, program.pid).returncode == 0
+        if ended == "by the clock":
+            wait_until(lambda: "not active" in jstrobe("status", program.pid).stdout)
+        else:
+            program.work(0.5)
+            assert jstrobe("stop", "-f", os.devnull, program.pid).returncode == 0
+        for late in (["-f", path], ["-o", "collapsed"], ["-f", path]):
+            done = jstrobe("stop", *late, program.pid)
+            assert done.returncode == 0, done.stderr
+            assert "the session had ended before; this is its result" in done.stderr
+            if "-f" in late:
+                with open(path) as file:
+                    done.stdout = file.read()
+                os.remove(path)
+            assert "truth/KnownShares.alpha" in done.stdout
+        done = jstrobe("stop", program.pid)
+        assert done.returncode == 1 and "Profiler is not active" in done.stderr, "without a place there is nothing to do"
+        assert jstrobe("start", "-e", "ctimer", program.pid).returncode == 0
+        done = jstrobe("stop", "-f", path, program.pid)
+        assert done.returncode == 0 and "had ended before" not in done.stderr
+
+
 def started(pid):
     """Ticks since boot at which a process began; 0 when it is gone."""
     try:

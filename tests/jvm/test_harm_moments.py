@@ -181,7 +181,7 @@ def caught_signals(program):
 def stop_all(program):
     """No session runs; one that its command owns ends with it. Only `stop` never falls between two rounds of a loop."""
     end = time.monotonic() + HANG
-    while "not active" not in (done := jstrobe("stop", "-f", "/dev/null", program.pid)).stderr:
+    while "not active" not in (done := jstrobe("stop", program.pid)).stderr:
         assert time.monotonic() < end, done
 
 

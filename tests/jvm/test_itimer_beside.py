@@ -70,7 +70,7 @@ def test_what_the_others_see(jdk):
     """On programs that do what they sample; in any order of the list."""
     with Program(jdk, "Garbage") as program:
         found = recorded(program, "alloc@64k,itimer@1ms", "2")
-        assert found["alloc"].samples["stored"] > 100 and found["itimer"].samples["stored"] > 100
+        assert found["alloc"].samples["stored"] > 20 and found["itimer"].samples["stored"] > 20
 
 
 def test_the_words_of_pyroscope(jdk, tmp_path):

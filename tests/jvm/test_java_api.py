@@ -215,6 +215,22 @@ def test_bad_starts(natives, arguments, name, says):
     assert thrown.value.name == name and says in thrown.value.text, thrown.value
 
 
+def test_stop_after_a_stop(natives, tmp_path):
+    """What was sampled is there until the next session begins; without a place a second stop is an error."""
+    path = str(tmp_path / "late.collapsed")
+    natives.start("ctimer", 1000000)
+    wait_until(lambda: natives.samples() > 10)
+    natives.stop()
+    text = natives.execute("stop,collapsed")
+    assert burns(text) and natives.execute("stop,collapsed") == text
+    assert natives.execute(f"stop,file={path}") == "OK"
+    with open(path) as file:
+        assert file.read() == text
+    with pytest.raises(Thrown) as thrown:
+        natives.execute("stop")
+    assert thrown.value.name == "IllegalStateException" and "not active" in thrown.value.text
+
+
 def test_bytes_go_to_no_file(natives):
     with pytest.raises(Thrown) as thrown:
         natives.bytes("dump,file=/tmp/x")

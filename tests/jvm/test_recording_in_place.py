@@ -6,7 +6,7 @@ import jfr
 import jvm
 import pytest
 from api import AWAY, Api, Thrown
-from jvm import Program, jstrobe
+from jvm import Program, jstrobe, wait_until
 from test_cli_launch import jcmd
 from test_recording import check_books
 
@@ -87,6 +87,34 @@ def test_other_results_beside(program, tmp_path):
     program.execute(f"stop,file={page}")
     recorded = check_books(jfr.Recording(path))["stored"]
     assert recorded > stored(copy), "a stop with another file completes the recording, too"
+
+
+def test_a_stop_that_comes_too_late(program, tmp_path):
+    """The session has ended: its recording is whole where it was named, and nowhere else to be had."""
+    path, other = str(tmp_path / "f.jfr"), str(tmp_path / "g.jfr")
+    program.execute(f"{START},timeout=1,file={path}")
+    wait_until(lambda: program.execute("status") == "Profiler is not active\n")
+    held = stored(path)
+    program.execute(f"stop,file={path}")
+    assert stored(path) == held > 50
+    with pytest.raises(Thrown, match="the session's last one is complete") as thrown:
+        program.execute(f"stop,file={other}")
+    assert thrown.value.name == "IllegalStateException" and not os.path.exists(other)
+    assert "api/Main" in program.execute("stop,collapsed")
+
+
+def test_a_session_that_is_not_recorded(program, tmp_path):
+    """It stops, and the reason says why there is no recording; what was sampled can still be written otherwise."""
+    path = str(tmp_path / "f.jfr")
+    program.execute(START)
+    program.run(0.3)
+    with pytest.raises(Thrown, match="the session is not recorded.*begins with sampling") as thrown:
+        program.execute(f"stop,file={path}")
+    assert thrown.value.name == "IllegalStateException" and not os.path.exists(path)
+    assert program.execute("status") == "Profiler is not active\n"
+    assert program.execute(f"stop,file={tmp_path}/f.collapsed") == "OK"
+    with open(f"{tmp_path}/f.collapsed") as file:
+        assert "api/Main" in file.read()
 
 
 def test_as_spark_says_it(program, tmp_path):

@@ -254,14 +254,21 @@ static int result_options(const char *text, char separator, bool to_file, struct
 	return 0;
 }
 
-/* A session runs, or (a dump) its data are there still. */
-static int check_data(bool stop, struct error *err)
+/* Whether this command says itself where the result goes. */
+static bool is_named(const struct command *c)
+{
+	return c->place->output >= 0 || (!c->from && c->options->file[0]);
+}
+
+/* A session runs, or the last one's data are there still: a stop with a place takes those, and *ENDED is true. */
+static int check_data(const struct command *c, bool stop, bool *ended, struct error *err)
 {
 	struct session_status s;
 
 	memset(&s, 0, sizeof(s));
 	session_get_status(&s);
-	if (s.running || (!stop && s.has_data))
+	*ended = !s.running;
+	if (s.running || (s.has_data && (!stop || is_named(c))))
 		return 0;
 	return error_set(err, ENOENT, "Profiler is not active: no session runs in this process%s", s.has_data ?
 			 "; 'jstrobe dump' writes the result of the last one" :
@@ -306,18 +313,21 @@ static int stop_or_dump(struct command *c, bool stop, struct error *err)
 	struct format_told told = FORMAT_TOLD_INIT;
 	struct options *o = lent_options(err);
 	int rc = o ? 0 : -ENOMEM;
+	bool ended = false;
 
 	if (rc == 0 && stop)
 		rc = check_owner(c->from, err);
 	if (rc == 0)
 		rc = result_options(c->text, c->separator, !c->from && c->options->file[0], o, err);
 	if (rc == 0)
-		rc = check_data(stop, err);
+		rc = check_data(c, stop, &ended, err);
 	if (rc == 0 && !c->from && o->file[0])
 		rc = pending_check_path(o, err);
 	if (rc == 0)
 		session_notes(&c->notes);
-	if (rc == 0 && stop) {
+	if (rc == 0 && stop && ended)
+		buffer_puts(&c->notes, "the session had ended before; this is its result\n");
+	if (rc == 0 && stop && !ended) {
 		trace_by_thread(o->threads);
 		if (o->collect_first)
 			session_collect_heap();

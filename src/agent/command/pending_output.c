@@ -506,8 +506,10 @@ static bool is_in_place(const struct options *o, struct format_told *told, int *
 {
 	struct output out;
 	struct error ignored;
+	struct stat file;
 	bool is = find(&out, o->file, o, &ignored) == 0 && S_ISREG(out.type) &&
-		  session_is_in_file(o, &(struct session_file){out.device, out.inode}, told, rc, err);
+		  fstatat(out.folder, out.name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+		  session_is_in_file(o, &file, told, rc, err);
 
 	if (is && *rc)
 		output_say("file=", o->file, err);

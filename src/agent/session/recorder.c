@@ -33,24 +33,33 @@ bool recorder_runs(void)
 	return recorder.recording && !recorder.ended;
 }
 
+static bool is_last(const struct stat *file)
+{
+	return file->st_ino == recorder.recorded.inode && file->st_dev == recorder.recorded.device &&
+	       (uint64_t)file->st_size == recorder.recorded.totals.bytes;
+}
+
 bool recorder_is_last(int file)
 {
 	struct stat st;
 
-	return fstat(file, &st) == 0 && st.st_ino == recorder.recorded.inode &&
-	       st.st_dev == recorder.recorded.device &&
-	       (uint64_t)st.st_size == recorder.recorded.totals.bytes;
+	return fstat(file, &st) == 0 && is_last(&st);
 }
 
-bool recorder_is_open(dev_t device, ino_t inode)
+bool recorder_is_in(const struct stat *file)
 {
-	dev_t open_device;
-	ino_t open_inode;
+	dev_t device;
+	ino_t inode;
 
 	if (!recorder.recording)
-		return false;
-	recording_identity(recorder.recording, &open_device, &open_inode);
-	return inode == open_inode && device == open_device;
+		return is_last(file);
+	recording_identity(recorder.recording, &device, &inode);
+	return file->st_ino == inode && file->st_dev == device;
+}
+
+bool recorder_is_closed(void)
+{
+	return !recorder.recording;
 }
 
 static enum recording_kind kind_of(const struct engine_event *event)
@@ -204,8 +213,12 @@ void recorder_close(void)
 
 static int none(struct error *err)
 {
-	return error_set(err, ENOENT, "no recording is written in this process: that begins with sampling; "
-			 "start with -f FILE.jfr (agent: file=FILE.jfr)");
+	if (recorder.recorded.inode)
+		return error_set(err, ENOENT, "no recording is written any more: the session's last one is complete in "
+				 "the file that was named for it");
+	return error_set(err, ENOENT, "the session is not recorded: a recording is written while it samples, so that "
+			 "begins with sampling; start with -f FILE.jfr (agent: file=FILE.jfr), or write what there is "
+			 "in another format");
 }
 
 /* Why something is missing in one that has ended. */

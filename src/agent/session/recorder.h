@@ -5,6 +5,8 @@
 #ifndef JSTROBE_SESSION_RECORDER_H
 #define JSTROBE_SESSION_RECORDER_H
 
+#include <sys/stat.h>
+
 #include "agent/sinks/recording/recording.h"
 #include "agent/sources/engine.h"
 #include "common/base/buffer.h"
@@ -17,8 +19,10 @@ void recorder_forget(void);
 bool recorder_runs(void);
 /* Whether FILE is that of the last recording, as it left it. */
 bool recorder_is_last(int file);
-/* Whether that file is the open recording's: it is being written, or has ended and was not closed yet. */
-bool recorder_is_open(dev_t device, ino_t inode);
+/* Whether FILE is the recording's: it is being written, or has ended. */
+bool recorder_is_in(const struct stat *file);
+/* No recording is open; one that has ended is complete. */
+bool recorder_is_closed(void);
 /*
  * The recording that O asks for, into FILE, which becomes its own also on failure. RESUME: the samples
  * gathered so far stay, and if FILE is the one they were recorded in, it goes on there. NULL with the reason.

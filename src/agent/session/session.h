@@ -7,6 +7,8 @@
 #ifndef JSTROBE_SESSION_SESSION_H
 #define JSTROBE_SESSION_SESSION_H
 
+#include <sys/stat.h>
+
 #include "agent/tracing/trace_work.h"
 #include "agent/zone/thread_record.h"
 #include "common/base/buffer.h"
@@ -98,15 +100,11 @@ int session_dump(const struct options *options, struct buffer *out, struct forma
 int session_write_window(const struct options *options, int fd, struct format_told *told, struct error *err);
 /* Everything stored so far is in the recording's file. -ENOENT: there is none; else why something is missing. */
 int session_complete_recording(const struct options *options, struct format_told *told, struct error *err);
-struct session_file {
-	dev_t device;
-	ino_t inode;
-};
 /*
  * Whether FILE is the session's own recording, which no copy of it may replace: then *RC tells whether the result that
  * O wants is in it. One that has ended can be replaced by a result of another kind.
  */
-bool session_is_in_file(const struct options *o, const struct session_file *file, struct format_told *told, int *rc,
+bool session_is_in_file(const struct options *o, const struct stat *file, struct format_told *told, int *rc,
 			struct error *err);
 /* Close the file of a recording that has ended (it can be copied by session_dump until then). */
 void session_close_recording(void);

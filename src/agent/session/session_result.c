@@ -369,16 +369,16 @@ static int copy_recording(const struct options *o, struct buffer *out, struct fo
 	return rc;
 }
 
-bool session_is_in_file(const struct options *o, const struct session_file *file, struct format_told *told, int *rc,
+bool session_is_in_file(const struct options *o, const struct stat *file, struct format_told *told, int *rc,
 			struct error *err)
 {
 	bool wanted = strcmp(o->format, "jfr") == 0, is;
 
 	pthread_mutex_lock(&session.lock);
-	is = recorder_is_open(file->device, file->inode) && (wanted || recorder_runs());
+	is = recorder_is_in(file) && (wanted ? !recorder_is_closed() || !session.running : recorder_runs());
 	if (is)
-		*rc = wanted ? whole_recording(o, NULL, told, err) :
-		      error_set(err, EINVAL, "the session's recording is written there; choose another name");
+		*rc = !wanted ? error_set(err, EINVAL, "the session's recording is written there; choose another name")
+			      : recorder_is_closed() ? 0 : whole_recording(o, NULL, told, err);
 	pthread_mutex_unlock(&session.lock);
 	return is;
 }

@@ -74,7 +74,7 @@ struct engine_options {
 struct engine_ops {
 	const char *name;  /* "perf", "ctimer", "itimer", "wall" */
 	const char *(*way)(void); /* how it goes about it here, added to the name; may be NULL */
-	/* What the session's signal is handled by, and whether it must be SIGPROF: then by this one's for all events. */
+	/* What the session's signal is handled by, and whether it must be SIGPROF: then so for all events. */
 	void (*handler)(int signo, siginfo_t *info, void *context);
 	bool sigprof;
 	bool java;         /* of a JVM only */

@@ -32,6 +32,12 @@ static void take_place(const char *answer, char *owed, size_t size)
 		snprintf(owed, size, "%s", place);
 }
 
+/* Of a session that has ended a stop takes the result only where it says what for. */
+static bool comes_too_late(const struct options *o, const char *status)
+{
+	return o->action == ACTION_STOP && !o->file[0] && !o->format[0] && !control_number(status, "running");
+}
+
 static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 {
 	struct options *o = &cli->options;
@@ -52,7 +58,7 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 		else if (!o->file[0] && o->format[0] && strcmp(o->format, "jfr") != 0)
 			elsewhere = true;
 	}
-	if (o->file[0] || !owed[0] || elsewhere) {
+	if ((o->file[0] || !owed[0] || elsewhere) && !comes_too_late(o, agent->talk.status)) {
 		choose_format(o, agent->talk.status);
 		rc = result_find(&result, o, (int)agent->target.pid, "hot", false, err);
 		if (rc == 0)
