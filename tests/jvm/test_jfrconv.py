@@ -229,7 +229,9 @@ def test_spans(programs, tmp_path, who):
         assert their and our == their, (options, done.stderr)
         work = "MakeSpans.even" if "even" in options else "MakeSpans.odd"
         assert sum(n for stack, n in our.items() if work in stack) > 0.8 * sum(our.values()), (options, our)
-        assert not any("MakeSpans.between" in stack for stack in our), options
+        # a signal that comes late shows the stack of a moment after the span, and has its time
+        between = sum(n for stack, n in our.items() if "MakeSpans.between" in stack)
+        assert between <= 0.05 * sum(our.values()), (options, between)
     assert ours("--cpu --tag neither", path, tmp_path)[1].returncode == 1
 
 
