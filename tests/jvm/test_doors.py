@@ -75,6 +75,8 @@ def compare(ours, theirs, who):
             # what is rare may be missing in one of them in so short a time
             rare = {"jdk.ObjectAllocationOutsideTLAB", "jdk.ThreadPark", "jdk.JavaMonitorEnter", "profiler.LiveObject", "jdk.ObjectAllocationInNewTLAB",
                     "profiler.Malloc", "profiler.Free"}
+            if who == "ttsp":  # safepoints are short: a sample in one is chance
+                rare.add("jdk.ExecutionSample")
             assert isinstance(found, set) and wanted - rare == found - rare, (who, name, found, wanted)
         else:
             assert found == wanted, (who, name, found, wanted)
