@@ -82,16 +82,16 @@ def compare(ours, theirs, who):
             assert found == wanted, (who, name, found, wanted)
 
 
-def need_peer():
+def both(run_one, jdk, told, tmp_path, who):
+    """RUN_ONE with what WHO tells async-profiler's library, and ours."""
     jvm.fetched("async-profiler cannot be fetched: what others send it was not compared", PEER)
+    theirs = run_one(jdk, PEER, told, str(tmp_path / "theirs"))
+    compare(run_one(jdk, LIBRARY, told, str(tmp_path / "ours")), theirs, who)
 
 
 @pytest.mark.parametrize("who", AT_START)
 def test_at_start(jdk, who, tmp_path):
-    need_peer()
-    theirs = run(jdk, PEER, AT_START[who], str(tmp_path / "theirs"))
-    ours = run(jdk, LIBRARY, AT_START[who], str(tmp_path / "ours"))
-    compare(ours, theirs, who)
+    both(run, jdk, AT_START[who], tmp_path, who)
 
 
 # what a library is told that is loaded into a JVM which runs: by asprof, arthas, Spark's plugin
@@ -122,7 +122,4 @@ def load(jdk, library, lines, folder):
 
 @pytest.mark.parametrize("who", LOADED)
 def test_loaded(jdk, who, tmp_path):
-    need_peer()
-    theirs = load(jdk, PEER, LOADED[who], str(tmp_path / "theirs"))
-    ours = load(jdk, LIBRARY, LOADED[who], str(tmp_path / "ours"))
-    compare(ours, theirs, who)
+    both(load, jdk, LOADED[who], tmp_path, who)

@@ -996,6 +996,18 @@ static void java_methods_are_traced(void **state)
 	assert_int_equal(agent("start,latency=4ms,trace=a.B.c:5ms"), -EINVAL);
 }
 
+/* Read what the command tells the agent of O, into O. */
+static void told_to_the_agent(void)
+{
+	struct buffer told = BUFFER_INIT;
+
+	options_print(&o, '\n', &told);
+	buffer_putc(&told, '\0');
+	options_init(&o);
+	assert_int_equal(options_parse_agent(&o, told.data, '\n', &err), 0);
+	buffer_free(&told);
+}
+
 /* Calls are recorded beside what is sampled, and the command tells the agent the same. */
 static void calls_beside_samples(void **state)
 {
@@ -1005,7 +1017,6 @@ static void calls_beside_samples(void **state)
 		{"cpu,wall=5ms,trace=a.B.c,trace=a.B.d", "cpu,wall", "a.B.c;a.B.d"},
 		{"lock=1ms,event=a.B.c,trace=a.B.d", "lock", "a.B.d;a.B.c"},
 	};
-	struct buffer told = BUFFER_INIT;
 	char text[128];
 	unsigned i;
 
@@ -1016,10 +1027,7 @@ static void calls_beside_samples(void **state)
 		assert_string_equal(o.traced, said[i][2]);
 		assert_string_equal(o.instrument, "");
 		assert_int_equal(o.latency, 1);
-		told.length = 0;
-		options_print(&o, ',', &told);
-		buffer_putc(&told, '\0');
-		assert_int_equal(agent(told.data), 0);
+		told_to_the_agent();
 		assert_string_equal(o.event, said[i][1]);
 		assert_string_equal(o.traced, said[i][2]);
 		assert_int_equal(o.latency, 1);
@@ -1029,7 +1037,6 @@ static void calls_beside_samples(void **state)
 	assert_int_equal(o.latency, 5000000);
 	assert_int_equal(command("--all --trace a.B.c 1"), 0);
 	assert_string_equal(o.traced, "a.B.c");
-	buffer_free(&told);
 }
 
 /* A Java method is an event whose samples are its calls; slashes and commas of its signature are its own. */
@@ -1046,7 +1053,6 @@ static void calls_are_samples(void **state)
 		{"methods=a.B.c", "calls", "a.B.c"},
 		{"event=cpu/event=0x3c:umask=1/,a.B.c", "cpu/event=0x3c:umask=1/,calls", "a.B.c"},
 	};
-	struct buffer told = BUFFER_INIT;
 	char text[128];
 	unsigned i;
 
@@ -1058,11 +1064,7 @@ static void calls_are_samples(void **state)
 		assert_string_equal(o.instrument, "");
 		assert_string_equal(o.traced, "");
 		/* the command tells the agent the same */
-		told.length = 0;
-		options_print(&o, '\n', &told);
-		buffer_putc(&told, '\0');
-		options_init(&o);
-		assert_int_equal(options_parse_agent(&o, told.data, '\n', &err), 0);
+		told_to_the_agent();
 		assert_string_equal(o.event, said[i][1]);
 		assert_string_equal(o.methods, said[i][2]);
 	}
@@ -1077,7 +1079,6 @@ static void calls_are_samples(void **state)
 	assert_int_equal(agent("start,jfr,event=wall,dbghelppath=/x/dbghelp.dll,cstack=no"), 0);
 	assert_string_equal(o.event, "wall");
 	assert_non_null(strstr(o.notes, "dbghelppath"));
-	buffer_free(&told);
 }
 
 /* What would be ignored beside calls is refused, with what to do. */

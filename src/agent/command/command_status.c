@@ -134,7 +134,7 @@ static void put_matched(const struct options *how, const struct format_told *tol
 	if (told->filtered)
 		buffer_printf(b, "left=%llu\nleft_of=%llu\n", (unsigned long long)told->left,
 			      (unsigned long long)told->stored);
-	if (!how->instrument[0] && !how->traced[0] && !how->methods[0])
+	if (!how->instrument[0] && !options_have_probes(how))
 		return;
 	buffer_printf(b, "probes=%u\n", trace_matched(&unmatched));
 	if (unmatched.length)

@@ -255,7 +255,7 @@ static int start_or_resume(const struct options *o, bool resume, int file, struc
 		rc = start_tracing(o, file, notes, err);
 	} else {
 		rc = start_or_go_on(o, resume, file, notes, err);
-		if (!rc && !o->traced[0] && !o->methods[0])
+		if (!rc && !options_have_probes(o))
 			trace_forget();
 		session.tracing = session.tracing && rc;
 	}

@@ -373,7 +373,7 @@ static int end_trace(struct error *err)
 
 static bool has_calls(void)
 {
-	return options()->traced[0] || options()->methods[0];
+	return options_have_probes(options());
 }
 
 /* Calls that are samples, or beside samples: the recording gets those when both have ended. */

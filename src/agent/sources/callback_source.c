@@ -6,7 +6,9 @@
 #include "agent/sources/active.h"
 #include "agent/sources/class_names.h"
 #include "agent/zone/zone.h"
+#include "common/base/clock_ns.h"
 #include "common/base/error.h"
+#include "common/base/random.h"
 
 jvmtiEnv *callback_source_environment(const jvmtiEventCallbacks *callbacks, const jvmtiCapabilities *capability)
 {
@@ -58,4 +60,25 @@ void callback_source_disarm(struct thread_record *r, uint32_t e, bool at_work)
 		active_counted(e, ops->counted(r, e));
 	s->last_count = s->charged = 0;
 	atomic_store(&s->arm, ARM_NONE);
+}
+
+uint64_t callback_source_distance(struct record_source *s, uint64_t n)
+{
+	return n > 1 ? 1 + random_below(&s->jitter.seed, 2 * n - 1) : 1;
+}
+
+int callback_source_arm_counting(struct thread_record *r, uint32_t e)
+{
+	struct record_source *s = &r->sources[e];
+
+	s->last_count = s->charged = 0;
+	s->jitter.seed = random_seed((uint64_t)clock_ns(CLOCK_MONOTONIC) + r->index);
+	s->period = callback_source_distance(s, zone.events[e].interval);
+	atomic_store_explicit(&s->arm, ARM_CALLS, memory_order_release);
+	return 0;
+}
+
+uint64_t callback_source_count(const struct thread_record *r, uint32_t e)
+{
+	return r->sources[e].last_count;
 }

@@ -24,4 +24,15 @@ void callback_source_counted(struct thread_record *r, uint32_t e, uint64_t now);
 /* An engine_ops.disarm: what the source has counted of R, if it counts, is kept. */
 void callback_source_disarm(struct thread_record *r, uint32_t e, bool at_work);
 
+/*
+ * Sources that count what a thread does, all of it, and sample one in so many, at random distances whose mean is the
+ * interval: no rhythm of the program can hide one. The count is last_count, that at the last sample charged.
+ */
+
+/* Until the next sample of S, N on average. The thread itself, entered. */
+uint64_t callback_source_distance(struct record_source *s, uint64_t n);
+/* An engine_ops.arm, and its counted. */
+int callback_source_arm_counting(struct thread_record *r, uint32_t e);
+uint64_t callback_source_count(const struct thread_record *r, uint32_t e);
+
 #endif

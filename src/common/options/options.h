@@ -262,6 +262,11 @@ int options_moment(const char *text, uint64_t real, uint64_t monotonic, struct o
 uint64_t options_event_interval(const struct options *o, const char *event);
 /* -EINVAL, with what to do, when O says something that has an effect only with events that O does not have. */
 int options_check_beside(const struct options *o, struct error *err);
+/* Whether a session of O samples, and has probes in methods: their calls are samples, or recorded beside samples. */
+static inline bool options_have_probes(const struct options *o)
+{
+	return o->traced[0] || o->methods[0];
+}
 /* -EINVAL, with what to do, when O asks to count calls and to sample as well. */
 int options_check_tracing(const struct options *o, struct error *err);
 

@@ -14,18 +14,11 @@
 #include "agent/sample/record_sample.h"
 #include "agent/sources/callback_source.h"
 #include "common/base/clock_ns.h"
-#include "common/base/random.h"
 
 static _Atomic int event = -1; /* which of the session's; -1: none is taken */
 static int wanted = -1;        /* the same, from the start to the halt */
 
 /* ---- on the thread that calls ---- */
-
-/* Calls until the next sample, N of them on average. */
-static uint64_t distance(struct record_source *s, uint64_t n)
-{
-	return n > 1 ? 1 + random_below(&s->jitter.seed, 2 * n - 1) : 1;
-}
 
 #define DOUBLED_MOST 20 /* times */
 
@@ -63,7 +56,7 @@ static uint64_t count(struct thread_record *r, uint32_t e)
 		return 0;
 	keep_pace(r, e);
 	s->charged = s->last_count;
-	s->period = distance(s, zone.events[e].interval << s->burst);
+	s->period = callback_source_distance(s, zone.events[e].interval << s->burst);
 	return weight;
 }
 
@@ -116,22 +109,13 @@ static int start(struct engine_event *given, uint32_t e, struct buffer *notes, s
 
 static int arm(struct thread_record *r, uint32_t e)
 {
-	struct record_source *s = &r->sources[e];
-
-	s->last_count = s->charged = s->steady = s->burst = 0;
-	s->jitter.seed = random_seed((uint64_t)clock_ns(CLOCK_MONOTONIC) + r->index);
-	s->period = distance(s, zone.events[e].interval);
-	atomic_store_explicit(&s->arm, ARM_CALLS, memory_order_release);
-	return 0;
-}
-
-static uint64_t counted(const struct thread_record *r, uint32_t e)
-{
-	return r->sources[e].last_count;
+	r->sources[e].steady = r->sources[e].burst = 0;
+	return callback_source_arm_counting(r, e);
 }
 
 const struct engine_ops engine_calls = {
 	.java = true,
 	.name = "calls", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
-	.halt = halt, .counted = counted, .listen = listen, .listen_no_more = listen_no_more, .vm_death = vm_death,
+	.halt = halt, .counted = callback_source_count, .listen = listen, .listen_no_more = listen_no_more,
+	.vm_death = vm_death,
 };

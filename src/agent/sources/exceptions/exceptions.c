@@ -19,7 +19,6 @@
 #include "agent/sources/callback_source.h"
 #include "agent/sources/class_names.h"
 #include "common/base/clock_ns.h"
-#include "common/base/random.h"
 
 /* The event's fields, as its row has them. */
 enum { FIELD_CLASS, FIELD_UNCAUGHT };
@@ -32,12 +31,6 @@ static struct {
 } exceptions = {.event = -1, .wanted = -1};
 
 /* ---- on the thread that throws ---- */
-
-/* Throws until the next sample, N of them on average. */
-static uint64_t distance(struct record_source *s, uint64_t n)
-{
-	return n > 1 ? 1 + random_below(&s->jitter.seed, 2 * n - 1) : 1;
-}
 
 /* One more throw on R, entered. What a sample of it weighs; 0: it is none. */
 static uint64_t count(struct thread_record *r, uint32_t e, bool uncaught)
@@ -54,7 +47,7 @@ static uint64_t count(struct thread_record *r, uint32_t e, bool uncaught)
 	if (weight < s->period)
 		return 0;
 	s->charged = s->last_count;
-	s->period = distance(s, zone.events[e].interval);
+	s->period = callback_source_distance(s, zone.events[e].interval);
 	return weight;
 }
 
@@ -149,25 +142,9 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	return rc;
 }
 
-static int arm(struct thread_record *r, uint32_t e)
-{
-	struct record_source *s = &r->sources[e];
-
-	s->last_count = s->charged = 0;
-	s->jitter.seed = random_seed((uint64_t)clock_ns(CLOCK_MONOTONIC) + r->index);
-	s->period = distance(s, zone.events[e].interval);
-	atomic_store_explicit(&s->arm, ARM_CALLS, memory_order_release);
-	return 0;
-}
-
-static uint64_t counted(const struct thread_record *r, uint32_t e)
-{
-	return r->sources[e].last_count;
-}
-
 const struct engine_ops engine_exceptions = {
 	.java = true,
-	.name = "exceptions", .handler = handler_thread, .start = start, .arm = arm,
-	.disarm = callback_source_disarm, .halt = halt, .counted = counted, .listen = listen,
+	.name = "exceptions", .handler = handler_thread, .start = start, .arm = callback_source_arm_counting,
+	.disarm = callback_source_disarm, .halt = halt, .counted = callback_source_count, .listen = listen,
 	.listen_no_more = listen_no_more, .vm_death = vm_death,
 };

@@ -138,13 +138,12 @@ void calls_jfr(const struct profile *p, const struct format_options *options, st
 	int fd = memfd_create("jstrobe trace", MFD_CLOEXEC);
 	struct error err;
 	uint32_t key = 0;
+	int rc = fd < 0 ? -EMFILE : calls_jfr_write(p, &key, fd, &err);
 
-	if (fd < 0)
-		error_set(&err, EMFILE, "no descriptor");
-	else if (calls_jfr_write(p, &key, fd, &err) == 0)
+	if (rc == 0)
 		buffer_append_file(out, fd);
-	if ((fd < 0 || !key) && !out->failed)
-		out->failed = err.code;
+	else if (!out->failed)
+		out->failed = -rc;
 	if (fd >= 0)
 		close(fd);
 }
