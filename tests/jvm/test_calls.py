@@ -100,6 +100,14 @@ def test_one_in_so_many(jdk):
     assert abs(share - 0.75) < min(error, 0.1), (share, error, stored)
 
 
+def test_text_counts_both(jdk17):
+    """Samples are called samples, and what they stand for has the event's name."""
+    with Program(jdk17, "CallBound", 1) as program:
+        done = jstrobe("record", "-d", "1", "-e", "truth.CallBound.leaf", "-i", "1000", "-o", "flat", program.pid)
+        assert done.returncode == 0, done.stderr
+        assert "Total samples " in done.stdout and "Total calls" not in done.stdout, done.stdout[:800]
+
+
 def test_beside_others(jdk):
     """In one recording with CPU time and allocations: execution samples of its own event, found by name."""
     path = result_file(".jfr")

@@ -20,16 +20,16 @@ static inline const char *profile_unit_shown(const struct profile *p)
 	return p->weight_kind == WEIGHT_COUNT && !p->unit ? p->event : profile_unit(p);
 }
 
-/* The event of a saved trace: its samples are the calls of its methods. */
-static inline bool profile_event_is_calls(const char *event)
+/* Calls of methods: of a saved trace, which has their time, each is a sample; else samples stand for some of them. */
+static inline bool profile_is_of_calls(const struct profile *p)
 {
-	return strcmp(event, "calls") == 0;
+	return strcmp(p->event, "calls") == 0;
 }
 
-/* What one sample of EVENT is to be called. */
-static inline const char *profile_sample_word(const char *event)
+/* What one sample of P is to be called. */
+static inline const char *profile_sample_word(const struct profile *p)
 {
-	return profile_event_is_calls(event) ? "call" : "sample";
+	return profile_is_of_calls(p) && p->weight_kind != WEIGHT_COUNT ? "call" : "sample";
 }
 
 static inline bool profile_is_time(const struct profile *p)

@@ -165,7 +165,7 @@ static const char *sentence(struct conversion *c, const struct read_aggregate_fa
 		buffer_printf(&text, "%llu units, of what is not said, in ", (unsigned long long)f->samples);
 	else
 		buffer_printf(&text, "%s %s%s in ", human_count(f->samples).text,
-			      profile_sample_word(f->name), human_plural(f->samples));
+			      profile_sample_word(p), human_plural(f->samples));
 	buffer_puts(&text, slash ? slash + 1 : c->in.name);
 	if (is_part(c))
 		buffer_puts(&text, " (a part of them, as asked for)");

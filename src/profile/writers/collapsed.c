@@ -6,7 +6,6 @@
  * them as the calls come faster or slower (agent/sources/calls): of these the number of calls is told.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "profile/model/sorted.h"
 #include "profile/writers/writers.h"
@@ -14,7 +13,8 @@
 static void put_line(struct buffer *out, const struct sorted *s, const struct sorted_range *r,
 		     const struct format_options *options)
 {
-	bool weight = options->total || strcmp(s->profile->event, "calls") == 0;
+	bool weight = options->total ||
+		      (profile_is_of_calls(s->profile) && s->profile->weight_kind == WEIGHT_COUNT);
 	uint32_t level;
 
 	if (options->event)

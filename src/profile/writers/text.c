@@ -60,7 +60,7 @@ static void put_trace(struct buffer *out, const struct sorted *s, const struct s
 
 	buffer_printf(out, "--- %llu %s (%s%%), %llu %s%s\n", weight, profile_unit_shown(s->profile),
 		      decimal(percent_of(weight, s->profile->weight_stored), 2).text, samples,
-		      profile_sample_word(s->profile->event), human_plural(samples));
+		      profile_sample_word(s->profile), human_plural(samples));
 	for (i = 0; i < r->depth; i++)
 		buffer_printf(out, "  [%2u] %s\n", i, sorted_text(s, r->from, r->depth - 1 - i));
 	buffer_putc(out, '\n');
@@ -108,7 +108,7 @@ static int put_traces(struct buffer *out, const struct profile *p, const struct 
 	if (count > limit)
 		buffer_printf(out, "(%s more stacks with %s %ss, %s, are not shown)\n\n",
 			      human_count(count - limit).text, human_count(rest).text,
-			      profile_sample_word(p->event), human_percent(rest, p->stored).text);
+			      profile_sample_word(p), human_percent(rest, p->stored).text);
 	free(traces);
 	sorted_free(&s);
 	return 0;
@@ -129,7 +129,7 @@ static int put_methods(struct buffer *out, const struct profile *p, const struct
 	}
 	buffer_printf(out, "%12s  percent  %6ss  top\n"
 			   "  ----------  -------  -------  ---\n",
-		      profile_unit(p), profile_sample_word(p->event));
+		      profile_unit(p), profile_sample_word(p));
 	for (i = 0; i < m.count && count < limit; i++) {
 		const struct method *row = &m.rows[i];
 

@@ -37,7 +37,7 @@ static inline const char *samples_word(const struct profile *p)
 {
 	if (p->unit && strcmp(p->unit, FORMAT_UNKNOWN_UNIT) == 0)
 		return FORMAT_UNKNOWN_UNIT;
-	return profile_event_is_calls(p->event) ? "calls" : "samples";
+	return strcmp(profile_sample_word(p), "call") == 0 ? "calls" : "samples";
 }
 
 /* Minwidth: what is too narrow to be worth a box. */
