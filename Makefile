@@ -91,16 +91,16 @@ COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(if $(CHECK_LOCKS),-i
 ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs -fno-test-coverage
 # Code that runs a few times a session, or for a result, shall be small: no program waits for it.
 SMALL_ROOMS := common/bytecode common/hotspot common/options profile/model profile/writers agent/jvm agent/session agent/command agent/door
-SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/common/%.c.o,os/output os/output_copy os/output_left \
+SMALL_OBJ := $(call objects,$(SMALL_ROOMS)) $(patsubst %,$(O)/obj/src/common/%.c.o,os/output os/output_copy os/output_left os/threads os/maps os/perf_event \
   os/perf_sources os/cpu_load elf/file elf/object elf/kallsyms) $(patsubst %,$(O)/obj/src/agent/tracing/%.c.o,tracing trace_classes \
   trace_constructors trace_entered trace_list trace_loading trace_pace trace_result trace_running trace_statistics trace_work) \
   $(patsubst %,$(O)/obj/src/agent/%.c.o,sources/live/reference_walk sources/live/reference_fields collect/aggregate_view \
-  collect/collector_views collect/survivors collect/held collect/carry collect/carry_names collect/carry_threads collect/carry_waits \
+  collect/collector_views collect/survivors collect/held collect/carry collect/carry_names collect/carry_threads collect/carry_waits collect/aggregate_waits collect/aggregate_open_waits \
   sources/events_available sources/event_resolve sources/window_breakpoints sources/lock/lock_bind \
   hooks/got hooks/dynamic hooks/copies hooks/hooked_calls hooks/process_calls hooks/child threads/thread_names threads/java_threads threads/records threads/closers collect/stack_store_memory \
   collect/generation collect/collector collect/aggregate_fields collect/aggregate_losses collect/names/method_identity \
   sources/cpu/perf_transfer sources/cpu/shortfalls sinks/recording/recording_survivors sinks/recording/recording_heap \
-  sinks/recording/recording sinks/stream/stream_closing sources/engine sources/engine_clocks sources/callback_source context/java_context)
+  sinks/recording/recording sinks/stream/stream sinks/stream/stream_out sinks/stream/stream_closing sources/engine sources/engine_clocks sources/callback_source context/java_context)
 SMALL = $(patsubst -O2,-Os,$(filter -O2,$(CFLAGS)))
 # Nothing unwinds through these: they run on threads of ours and in the command. A debugger has the .debug file.
 NOT_UNWOUND := common/options profile/model profile/writers agent/collect agent/sinks
@@ -110,6 +110,11 @@ LDFLAGS_LIB := -shared -pthread -static-libgcc -Wl,-z,now,-z,relro,-z,nodelete -
   -Wl,-soname,libjstrobe.so $(if $(missing)$(SAN),,-Wl,-z,defs)
 # The command runs in any container, whatever libc it has: static where the static libc is there.
 STATIC := $(if $(SAN),,$(shell printf 'int main(void){return 0;}' | $(CC) -fPIE -static-pie -x c -o /dev/null - 2>/dev/null && echo -static-pie))
+# zlib, in the command alone and where it is there for this CPU and libc; else files of gzip are not compressed.
+ZLIB := $(shell printf '\043include <zlib.h>\nint main(void) { return *zlibVersion() == 0; }' | $(CC) $(CPPFLAGS) $(STATIC) -x c -o /dev/null - -lz 2>/dev/null && echo -lz)
+# liblz4 in the same way; else files of lz4 are not read.
+LZ4 := $(shell printf '\043include <lz4frame.h>\nint main(void) { return LZ4F_getVersion() == 0; }' | $(CC) $(CPPFLAGS) $(STATIC) -x c -o /dev/null - -llz4 2>/dev/null && echo -llz4)
+PACKERS := $(ZLIB) $(LZ4)
 LDFLAGS_CMD := -pthread -Wl,-z,now,-z,relro -Wl,--gc-sections
 LIBS ?= -liberty
 
@@ -153,13 +158,15 @@ $(KNOBS_CMD): $(call knobbed,$(CMD_OBJ))
 $(CMD) $(KNOBS_CMD): Makefile
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(or $(STATIC),-pie) $(LDFLAGS) -o $@.new $(filter %.o,$^) && mv -f $@.new $@
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(or $(STATIC),-pie) $(LDFLAGS) -o $@.new $(filter %.o,$^) $(PACKERS) && mv -f $@.new $@
 
 $(O)/bin/asprof $(O)/bin/profiler.sh $(O)/bin/jfrconv: | $(O)/bin/
 	$(Q)ln -sfn jstrobe $@
 
 $(ZONE_ROOMS:%=$(O)/obj/src/%/%.c.o): private COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
 $(SMALL_OBJ) $(call knobbed,$(SMALL_OBJ)): private COMPILE += $(SMALL)
+$(O)/obj/src/profile/views/gzip.c.o $(O)/obj/src/profile/readers/input/gunzip.c.o: private COMPILE += $(ZLIB:-lz=-DJSTROBE_ZLIB)
+$(O)/obj/src/profile/readers/input/unlz4.c.o: private COMPILE += $(LZ4:-llz4=-DJSTROBE_LZ4)
 $(NOT_UNWOUND:%=$(O)/obj/src/%/%.c.o): private COMPILE += -fno-asynchronous-unwind-tables
 $(O)/obj/%.o: % $(O)/flags $(O)/flags-of-rooms
 	$(call say,CC,$<)
@@ -222,10 +229,10 @@ $(O)/tests/libcopy.so: $(LIB_OBJ) $(patsubst %,$(O)/obj/%.o,$(wildcard tests/uni
 	  -o $@ $(filter %.o,$^) -lcmocka $(LIBS)
 $(UNIT): $(O)/tests/%: $(O)/obj/tests/unit/%.c.o $(ROOMS_AR) | $(UNIT_SO)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl -lm
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz $(LZ4) -ldl -lm
 $(REPLAY): $(O)/tests/%: $(O)/obj/tests/fuzz/%.c.o $(O)/obj/tests/fuzz/replay.c.o $(O)/obj/tests/fuzz/fuzz.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS) $(PACKERS)
 # Tests in which these calls fail when told to (tests/unit/faulty.c).
 WRAPPED := malloc calloc realloc strdup strndup mmap mremap mprotect fopen opendir open syscall
 $(filter $(O)/tests/test_faults_%,$(UNIT)): LDFLAGS += $(WRAPPED:%=-Wl,--wrap=%)
@@ -241,7 +248,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(filter-out $(if $(ZYDIS),,%_z
 $(O)/tests/insn_against_zydis: LIBS += -lZydis -lZycore
 $(TOOLS): $(O)/tests/%: $(O)/obj/tests/tools/%.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS) $(PACKERS)
 tools: $(TOOLS) knobs
 knobs: $(KNOBS_LIB) $(KNOBS_CMD) ## the library and the command once more, with knobs for tests (O/tests/knobs)
 unit: $(UNIT) $(REPLAY) ## build and run the unit tests
@@ -249,7 +256,7 @@ unit: $(UNIT) $(REPLAY) ## build and run the unit tests
 unit-programs: $(UNIT) $(REPLAY)
 step: $(STEP)
 
-check: ## install what is missing, build, run all tests (shortened counts, about 15 min)
+check: ## install what is missing, build, run all tests (shortened counts, most tests on one JDK only)
 	@scripts/deps.sh build test
 	@+$(MAKE) --no-print-directory check-run
 check-run: all step knobs $(UNIT) $(REPLAY) $(TOOLS)
@@ -286,7 +293,7 @@ check-emulated: ## profile known programs on Debian's JVMs for i386 and, under q
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzzers/%)
 $(FUZZERS): $(O)/fuzzers/%: $(O)/obj/tests/fuzz/%.c.o $(O)/obj/tests/fuzz/fuzz.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS) $(PACKERS)
 fuzzers: $(FUZZERS)
 fuzz: ## let libFuzzer look for inputs that break the parsers (ONLY=name, FUZZ_SECONDS=n each)
 	@scripts/deps.sh build fuzz
@@ -302,6 +309,12 @@ bench: ## measure against other profilers (ONLY=name for one row)
 # Pages made from tables; tests/check/test_docs.py fails when they are not up to date.
 docs: all ## write the pages of docs/ that are made from tables
 	$(Q)$(CMD) help --markdown > docs/reference/options.md.new && mv docs/reference/options.md.new docs/reference/options.md
+	$(Q)(sed '/^<!-- made by/q' docs/reference/findings.md; $(CMD) help --markdown findings) > docs/reference/findings.md.new && \
+	  mv docs/reference/findings.md.new docs/reference/findings.md
+	$(Q)(sed '/^<!-- made by/q' docs/reference/words.md; $(CMD) help --markdown words) > docs/reference/words.md.new && \
+	  mv docs/reference/words.md.new docs/reference/words.md
+	$(Q)(sed '/^<!-- made by/q' docs/use/top.md; $(CMD) help --markdown top) > docs/use/top.md.new && \
+	  mv docs/use/top.md.new docs/use/top.md
 	$(Q)scripts/counters-doc.py > docs/reference/counters.md.new && mv docs/reference/counters.md.new docs/reference/counters.md
 	$(Q)scripts/stream-schema.py > docs/reference/stream.schema.json.new && mv docs/reference/stream.schema.json.new docs/reference/stream.schema.json
 	$(Q)scripts/formats-doc.py > docs/reference/formats.md.new && mv docs/reference/formats.md.new docs/reference/formats.md

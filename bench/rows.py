@@ -13,6 +13,7 @@ from typing import Callable, NamedTuple
 
 import attach_rows
 import context_rows
+import diff_rows
 import jvm
 import io_rows
 import lock_rows
@@ -623,6 +624,9 @@ ROWS = {
     "attach": Row("`start` on a JVM with 20,000 classes", "≤ 0.5 × async-profiler's; no pause above 5 ms", attach),
     "attach_status": Row("first attach to a JVM, until `status` answers", "≤ the JVM's bare attach + 20 ms",
                          attach_rows.attach_status),
+    "diff": Row("`jstrobe diff` of runs of a program of 10 methods, by unit of work",
+                "equal runs, 20 pairs: ≤ 1 row in all of them; a method that does 5 % of the whole more: found in ≥ 18 of 20",
+                diff_rows.diff_claims),
     "trace_sampled": Row("what a traced call costs, sampled timing", "≤ 5 ns a tiny call, ≤ 3 % of a call of 80 ns",
                          trace_rows.trace_sampled),
     "trace_exact": Row("what a traced call costs, exact timing", "≤ two clock reads + 11 ns; ≥ 10 × sampled timing",

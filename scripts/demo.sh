@@ -40,7 +40,7 @@ rm -f "$page"
 "$jstrobe" start -e cpu -i 1ms "$target" || exit 1
 trap '"$jstrobe" stop "$target" >/dev/null 2>&1; exit 130' INT TERM HUP
 sleep $seconds
-"$jstrobe" dump -f "$page" "$target" || exit 1
+"$jstrobe" dump --overwrite -f "$page" "$target" || exit 1
 echo
 "$jstrobe" stop "$target" || exit 1
 echo

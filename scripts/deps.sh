@@ -45,6 +45,7 @@ for group in "$@"; do
 		need make have make
 		need libiberty-dev library libiberty.a
 		need zlib1g-dev header zlib.h
+		wish liblz4-dev header lz4frame.h
 		need openjdk-17-jdk-headless scripts/find-jdk.sh >/dev/null
 		;;
 	test)
@@ -56,13 +57,20 @@ for group in "$@"; do
 		need python3-jsonschema module jsonschema
 		need strace have strace
 		wish libzydis-dev header Zydis/Zydis.h
+		# xmllint
+		wish libxml2-utils have xmllint
+		# callgrind_annotate
+		wish valgrind have callgrind_annotate
 		wish bubblewrap have bwrap
 		wish libjemalloc2 library libjemalloc.so.2
 		wish libtcmalloc-minimal4 library libtcmalloc_minimal.so.4
 		wish runc admin runc
+		# to fetch the SDK with that asks `jstrobe mcp`
+		wish python3-pip module pip
 		need musl-tools have musl-gcc
 		need chromium have chromium
 		need chromium-driver have chromedriver
+		wish firefox-esr have firefox-esr
 		# to fetch a JDK 25 with, where there is none
 		scripts/find-jdk.sh 25 >/dev/null || need python3-pip module pip
 		;;

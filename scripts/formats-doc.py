@@ -16,9 +16,22 @@ print("""# Formats
 |---|---|---|""")
 with open(os.path.join(ROOT, "src", "profile", "writers", "formats.def")) as file:
     text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
-for word, suffixes, what in re.findall(r"FORMAT\((\w+),\s*" + STRING + r",\s*\w+,\s*" + STRING + r"\)", text):
+for word, suffixes, what in re.findall(r"(?:FORMAT|EXPORT)\((\w+),\s*" + STRING + r",(?:\s*\w+,)?\s*" + STRING + r"\)", text):
+    if not what:
+        continue  # between the agent and the command
     what = re.sub(r"docs/reference/([\w-]+\.md)", r"[\1](\1)", what)
     print(f"| `{word}` | {' '.join(f'`.{s}`' for s in suffixes.split())} | {what} |")
+print("""
+Files for other viewers are written by the command, from live sessions, recordings and JSON; an agent that was started
+with options alone writes JSON or a recording, which `jstrobe convert` turns into them. They are by thread, without `-t`, and hold
+all events of a session. What they cannot hold:
+
+| word | |
+|---|---|""")
+with open(os.path.join(ROOT, "src", "profile", "exports", "exports.def")) as file:
+    text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    for word, lack in re.findall(r"WRITER\((\w+),\s*" + STRING + r"\)", text):
+        print(f"| `{word}` | {lack} |")
 print("""
 Beside these, `jstrobe stream` writes each sample at once: [stream.md](stream.md).
 

@@ -3,11 +3,32 @@
 # JDKs before 18 read sources as the locale has it.
 JAVAC = $(JDK)/bin/javac --release 8 -encoding UTF-8 -nowarn -Xlint:-options
 
-PAGE_JS := web/data.js web/diff.js web/views.js web/graph.js web/tables.js web/calltree.js web/io.js web/main.js
+PAGE_JS := web/data.js web/diff.js web/program.js web/views.js web/graph.js web/tables.js web/calltree.js web/io.js web/work.js \
+  web/findings.js web/timeline.js web/rest.js web/strip.js web/lanes.js web/heatmap.js web/main.js
 
-$(O)/gen/page_template.h: scripts/embed.awk scripts/generated.mk web/flame.html web/flame.css $(PAGE_JS) | $(O)/gen/
+# Beside, in pages of recordings, which the command alone writes.
+PAGE_MORE_JS := web/marks.js web/latency.js web/events.js web/more.js
+
+$(O)/gen/page_more.h: scripts/strip.awk scripts/generated.mk $(PAGE_MORE_JS) | $(O)/gen/
 	$(call say,GEN,$@)
-	$(Q)awk -f scripts/embed.awk -v css=web/flame.css -v js='$(PAGE_JS)' web/flame.html > $@.new && mv -f $@.new $@
+	$(Q)awk -f scripts/strip.awk $(PAGE_MORE_JS) > $@.js
+	$(Q)(echo '/* Made from web/ by scripts/generated.mk; changes here are lost. */'; echo 'static const char page_more[] ='; \
+	    gzip -9n < $@.js | base64 -w 100 | sed 's/.*/\t"&"/'; echo '	"";') > $@.new && mv -f $@.new $@
+
+GENERATED += $(O)/gen/page_more.h
+
+# The page's code travels packed (web/start.js opens it): the library holds it, and every page.
+$(O)/gen/page_code.txt: scripts/strip.awk scripts/generated.mk $(PAGE_JS) | $(O)/gen/
+	$(call say,GEN,$@)
+	$(Q)awk -f scripts/strip.awk $(PAGE_JS) > $@.js
+	$(Q)(echo "window.jstrobePage = function (PROFILES, bytesOf) {"; echo "'use strict';"; cat $@.js; echo "};") | \
+	    gzip -9n | base64 -w 120 > $@.new && mv -f $@.new $@
+
+$(O)/gen/page_template.h: scripts/embed.awk scripts/strip.awk web/flame.html web/flame.css web/start.js $(O)/gen/page_code.txt
+	$(call say,GEN,$@)
+	$(Q)awk -f scripts/strip.awk web/flame.css > $@.css && awk -f scripts/strip.awk web/start.js > $@.js
+	$(Q)awk -f scripts/embed.awk -v css=$@.css -v code=$(O)/gen/page_code.txt -v start=$@.js web/flame.html > $@.new && \
+	    mv -f $@.new $@
 
 GENERATED += $(O)/gen/page_template.h
 

@@ -84,7 +84,8 @@ def run_programs(name, programs, out):
     return result
 
 
-TOGETHER = 4  # tests marked so run beside each other: they mostly wait
+# How many tests run beside each other, by their mark (tests/jvm/conftest.py). Those without are alone.
+BESIDE = {"together": 4, "in_pairs": 2}
 
 
 def run_pytest(name, folder, out, more=()):
@@ -183,9 +184,12 @@ def main():
         for folder in pytest_folders():
             path = os.path.join("tests", folder)
             if folder == "jvm":
-                for name, more in (("jvm", ("-m", "not together")),
-                                   ("jvm-together", ("-m", "together", "-n", str(TOGETHER), "--dist", "loadfile"))):
-                    results.append(run_pytest(name, path, out, more))
+                one_jdk = ("--one-jdk",) if args.mode == "check" else ()
+                groups = [("jvm", ("-m", " and ".join(f"not {mark}" for mark in BESIDE)))]
+                groups += [(f"jvm-{mark.replace('_', '-')}", ("-m", mark, "-n", str(count), "--dist", "loadfile"))
+                           for mark, count in BESIDE.items()]
+                for name, more in groups:
+                    results.append(run_pytest(name, path, out, (*more, *one_jdk)))
                     if args.mode == "check":
                         repeat_alone(results[-1], out)
             elif args.mode == "check":

@@ -38,7 +38,7 @@ class TreeTable {
     const unit = this.unit, all = everything();
     const columns = [['total', this.callers() ? 'Self, by caller' : 'Total', 2, (n) => n[unit], (n) => [shareCell(n[unit], all), numberCell(value(n, unit))]]];
     if (!this.callers()) columns.push(['self', 'Self', 1, (n) => selfOf(n, unit), (n) => [numberCell(value({ samples: n.selfSamples, weight: n.selfWeight }, unit))]]);
-    if (D.diff) return columns.concat(changeColumns((n) => sidesOf(n, unit), ['total'], unit));
+    if (D.diff) return columns.concat(changeColumns((n) => sidesOf(n, unit), ['total'], unit, (n) => nodeChanged(n, unit)));
     if (!D.calls) return columns;
     const more = callColumns((n) => n.calls, null);
     return columns.concat(this.callers() ? more.filter(([key]) => key === 'calls') : more);

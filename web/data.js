@@ -1,15 +1,19 @@
 /* data.js - the profile as written by src/profile/writers/page/page_data.c, unpacked into flat arrays.
  *
  * Nodes are numbered in depth-first order, 0 is "all": everything below node i is i + 1 … end[i] - 1.
+ * PROFILES has one object for each event, bytesOf gives the bytes of base64 (start.js).
+ *
  * Kinds are numbers: those of the writer, KIND_JVM for native code of the JVM itself, and KIND_CALL.
  *
  * Of a trace (D.calls, src/profile/writers/page/calls_page.c) samples are invocations: a node's own are those of itself, and
  * weight is wall-clock time.
  */
-const PROFILES = [].concat(JSON.parse(document.getElementById('data').textContent)); /* one of each event */
 const shownEvent = () => +new URLSearchParams(location.hash.slice(1)).get('event') || 0;
 const SHOWN = shownEvent() < PROFILES.length ? shownEvent() : 0;
 const D = PROFILES[SHOWN];
+/* Waits for work are left out of all numbers, unless the address asks for them. */
+const asksForIdle = () => new URLSearchParams(location.hash.slice(1)).get('idle') === '1';
+const SHOWS_IDLE = !D.idle || asksForIdle();
 
 const KIND_KERNEL = 6, KIND_OTHER = 7, KIND_JVM = 8, KIND_CALL = 9;
 const KINDS = [
@@ -37,22 +41,23 @@ for (let i = 0; i < D.libraries.length; i += 2) libraries.set(D.libraries[i], D.
 
 const tree = unpack(D.tree, D.nodes);
 
-/* A function that gives the numbers (LEB128) in TEXT one after the other; byte() gives a single byte. */
-function numbersOf(text) {
+/* A function that gives the numbers (LEB128) in a MEMBER of bytes one after the other; byte() gives a single byte. */
+function numbersOf(member) {
+  const bytes = typeof member === 'string' ? bytesOf(member) : member; /* base64 unless it was packed */
   let at = 0;
   const number = () => {
     let value = 0, scale = 1, byte;
     do {
-      byte = text.charCodeAt(at++);
+      byte = bytes[at++];
       value += (byte & 127) * scale;
       scale *= 128;
     } while (byte > 127);
     return value;
   };
-  return { number, byte: () => text.charCodeAt(at++) };
+  return { number, byte: () => bytes[at++] };
 }
 
-function unpack(base64, count) {
+function unpack(member, count) {
   const size = count + 1;
   const t = {
     count,
@@ -61,7 +66,7 @@ function unpack(base64, count) {
     selfSamples: new Float64Array(size), selfWeight: new Float64Array(size),
     totalSamples: new Float64Array(size), totalWeight: new Float64Array(size),
   };
-  const { number, byte } = numbersOf(atob(base64));
+  const { number, byte } = numbersOf(member);
   t.name[0] = NO_NAME;
   t.parent[0] = -1;
   t.kind[0] = KIND_OTHER;
@@ -85,6 +90,7 @@ function unpack(base64, count) {
     }
     parent = i;
   }
+  if (!SHOWS_IDLE) leaveOutIdle(t);
   for (let i = 0; i <= count; i++) t.end[i] = i + 1;
   for (let i = count; i > 0; i--) {
     const p = t.parent[i];
@@ -95,10 +101,20 @@ function unpack(base64, count) {
   return t;
 }
 
+function leaveOutIdle(t) {
+  const { number } = numbersOf(D.idle);
+  for (let i = 1; i <= t.count; i++) {
+    t.selfSamples[i] -= number();
+    t.selfWeight[i] -= number();
+    t.totalSamples[i] = t.selfSamples[i];
+    t.totalWeight[i] = t.selfWeight[i];
+  }
+}
+
 /* One more number a node, and what it comes to with all below. */
-function unpackColumn(base64) {
+function unpackColumn(member) {
   const self = new Float64Array(tree.count + 1), total = new Float64Array(tree.count + 1);
-  const { number } = numbersOf(atob(base64));
+  const { number } = numbersOf(member);
   for (let i = 1; i <= tree.count; i++) self[i] = number();
   for (let i = tree.count; i > 0; i--) {
     total[i] += self[i];
@@ -107,6 +123,8 @@ function unpackColumn(base64) {
   return { self, total };
 }
 const cpuTimes = D.calls ? unpackColumn(D.calls.cpu) : null;
+/* Of a part of the time it is not known how many. */
+const showsObjects = () => objects && !(T && T.selected);
 const objects = D.objects ? unpackColumn(D.objects) : null; /* how many there are */
 
 /* ---- names ---- */
@@ -193,7 +211,7 @@ function methodName(id) {
 }
 
 /* The class or the package of a method; other code is a group of its own kind. */
-const GROUPS = { '': 'method', class: 'class', package: 'package' };
+const GROUPS = { '': 'method', class: 'class', package: 'package', ...(D.work ? { program: 'method of the program' } : {}) };
 const OTHER_CODE = { 1: '(native code)', 2: '(the JVM)', 3: '(the kernel)', 4: '(markers)' };
 
 function groupName(id, by) {
@@ -228,6 +246,7 @@ function addSides(changes, i, outermost) {
 const rowsBy = {};
 function methods(by = '') {
   if (rowsBy[by]) return rowsBy[by];
+  if (by === 'program') return (rowsBy[by] = programRows());
   const rows = new Map(), ids = groupIds(by);
   for (let i = 1; i <= tree.count; i++) {
     const id = ids[tree.name[i]];
@@ -253,7 +272,7 @@ function methods(by = '') {
       row.kind = tree.kind[i];
     }
   }
-  rowsBy[by] = [...rows.values()].filter((row) => !isThreadName(row.id));
+  rowsBy[by] = [...rows.values()].filter((row) => !isThreadName(row.id) && (row.samples || row.weight || SHOWS_IDLE));
   return rowsBy[by];
 }
 

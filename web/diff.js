@@ -1,10 +1,11 @@
-/* diff.js - the page of a difference (src/profile/writers/page/diff_page.c): the tree is that of two profiles, and each node has what
- * it was worth in either. One side is shown, the one after unless the address says otherwise; colours compare shares of
- * each side's own whole, so that runs of different lengths can be compared.
+/* diff.js - the page of a difference (src/profile/writers/page/diff_page.c): the tree is that of two profiles, and each node has
+ * what it was worth in either. One side is shown, the one after unless the address says otherwise. Colours are of what has
+ * changed beyond chance, the fuller the larger the difference of the rates (by time, by unit of work, or the share of each
+ * file's whole); the rest is grey. Which methods have changed is known from all their samples (profile/model/compare/compare.h); of
+ * their nodes those are coloured whose own change is beyond chance, too.
  */
 const BEFORE = 0, AFTER = 1;
 const SIDE = new URLSearchParams(location.hash.slice(1)).get('side') === 'before' ? BEFORE : AFTER;
-const SMALL_CHANGE = 0.0005; /* of the whole: not coloured */
 
 /* [before, after], each with the columns that a tree has. */
 const SIDES = D.diff ? splitSides() : null;
@@ -34,13 +35,60 @@ function shareChange([before, after], unit) {
   return (wholeOf(AFTER, unit) ? after / wholeOf(AFTER, unit) : 0) - (wholeOf(BEFORE, unit) ? before / wholeOf(BEFORE, unit) : 0);
 }
 
-/* Red: a larger share than before, blue: a smaller one; the fuller, the more of it is new or gone. */
+/* AMOUNT of SIDE by what it is compared by. */
+function rateOf(side, amount, unit) {
+  return amount / (D.diff.byShare ? wholeOf(side, unit) || 1 : D.diff.per[side]);
+}
+
+function rateChange(values, unit) {
+  return rateOf(AFTER, values[AFTER], unit) - rateOf(BEFORE, values[BEFORE], unit);
+}
+
+const changedSelf = new Set(D.diff ? D.diff.changedSelf : []), changedTotal = new Set(D.diff ? D.diff.changedTotal : []);
+
+/* Whether the change of VALUES, of so many SAMPLES on either side, is more than chance does. */
+function isBeyond(values, samples, unit) {
+  let variance = 0;
+  for (const side of [BEFORE, AFTER]) {
+    const rate = rateOf(side, values[side], unit), one = rateOf(side, wholeOf(side, unit) / (wholeOf(side, 'samples') || 1), unit);
+    variance += D.diff.spread * one * one * (samples[side] + 1) + (D.diff.runs * rate) ** 2;
+  }
+  return Math.abs(rateChange(values, unit)) > D.diff.deviations * Math.sqrt(variance);
+}
+
+/* Of a node: its method has changed, and it has. */
+function nodeChanged(node, unit) {
+  const name = nameOf(node.name);
+  return (changedSelf.has(name) || changedTotal.has(name)) && isBeyond(sidesOf(node, unit), sidesOf(node, 'samples'), unit);
+}
+
+/* Of a row of methods; groups (BY) of them are looked at as they are. */
+function rowChanged(row, kind, unit, by) {
+  const of = (column) => row.changes[kind].map((v) => v[column]);
+  return by ? isBeyond(of(unit === 'weight' ? 1 : 0), of(0), unit) : (kind === 'self' ? changedSelf : changedTotal).has(nameOf(row.id));
+}
+
+/* The largest change of all that stands below the root. */
+const largest = {};
+function largestChange(unit) {
+  if (largest[unit]) return largest[unit];
+  const key = columnOf('total', unit);
+  let most = 0;
+  for (let i = 1; i <= tree.count; i++) most = Math.max(most, Math.abs(rateChange(SIDES.map((side) => side[key][i]), unit)));
+  return (largest[unit] = most || 1);
+}
+
+/* Red: more than before, blue: less; null: within chance. */
 function changeColour(node, unit) {
-  const values = sidesOf(node, unit), change = shareChange(values, unit);
-  const most = Math.max(...values.map((v, i) => (wholeOf(i, unit) ? v / wholeOf(i, unit) : 0)));
-  if (Math.abs(change) < SMALL_CHANGE || !most) return null;
-  const part = Math.min(1, Math.abs(change) / most), hue = change > 0 ? 8 : 214;
-  return isDark() ? `hsl(${hue} ${20 + 40 * part}% ${26 + 16 * part}%)` : `hsl(${hue} ${40 + 45 * part}% ${91 - 23 * part}%)`;
+  if (!nodeChanged(node, unit)) return null;
+  const change = rateChange(sidesOf(node, unit), unit);
+  return differenceColour(change > 0, Math.sqrt(Math.min(1, Math.abs(change) / largestChange(unit))));
+}
+
+/* PART: how full, 0 … 1. */
+function differenceColour(more, part) {
+  const hue = more ? 8 : 214;
+  return isDark() ? `hsl(${hue} ${25 + 35 * part}% ${28 + 14 * part}%)` : `hsl(${hue} ${45 + 40 * part}% ${89 - 21 * part}%)`;
 }
 
 /* "+12.3 ms", "−400", "=" */
@@ -52,34 +100,37 @@ function changeText([before, after], unit) {
 
 /* "+1.25 points": of the share. */
 function pointsText(values, unit) {
-  const points = 100 * shareChange(values, unit);
+  return pointsOf(100 * shareChange(values, unit));
+}
+
+function pointsOf(points) {
   return (points > 0 ? '+' : points < 0 ? '−' : '') + Math.abs(points).toFixed(2);
 }
 
-/* Columns of a table, for rows whose amounts VALUES gives by 'self' and 'total'. */
-function changeColumns(values, kinds, unit) {
+/* Columns of a table, for rows whose amounts VALUES gives by 'self' and 'total'; BEYOND: whether that is no chance. */
+function changeColumns(values, kinds, unit, beyond) {
   return kinds.flatMap((kind) => [
     ['change-' + kind, kind === 'self' ? 'Self changed' : 'Total changed', 2, (row) => Math.abs(values(row, kind)[1] - values(row, kind)[0]),
-      (row) => [changeCell(values(row, kind), unit), numberCell(pointsText(values(row, kind), unit))]],
+      (row) => [changeCell(values(row, kind), unit, beyond(row, kind)), numberCell(pointsText(values(row, kind), unit))]],
   ]);
 }
 
-function changeCell(values, unit) {
-  const cell = numberCell(changeText(values, unit));
-  cell.classList.add(values[1] > values[0] ? 'more-than' : values[1] < values[0] ? 'less-than' : 'same-as');
+function changeCell(values, unit, beyond) {
+  const cell = numberCell(changeText(values, unit)), change = rateChange(values, unit);
+  cell.classList.add(beyond && change > 0 ? 'more-than' : beyond && change < 0 ? 'less-than' : 'same-as');
   return cell;
 }
 
-/* What stands in the place of the kinds of code. */
-function changeLegend() {
+/* What stands in the place of the kinds of code: MORE than elsewhere, or less. */
+function changeLegend(more) {
   const legend = make('div', 'legend'), swatch = (css, text) => {
     const item = make('span');
     item.append(make('i', 'swatch ' + css), text);
     legend.append(item);
   };
-  swatch('grown', 'larger share than before');
-  swatch('shrunk', 'smaller share');
-  swatch('unchanged', 'no change');
+  swatch('grown', more);
+  swatch('shrunk', 'less');
+  swatch('unchanged', 'within chance');
   return legend;
 }
 

@@ -190,8 +190,8 @@ class Graph {
 
   colour(box) {
     if (!box.node || !box.node.parent) return this.restColour;
-    const changed = D.diff && !this.isMatch(box.node) ? changeColour(box.node, this.unit) || this.restColour : null;
-    if (changed) return changed;
+    if ((D.diff || comparesRest()) && !this.isMatch(box.node))
+      return (D.diff ? changeColour : restColour)(box.node, this.unit) || this.restColour;
     const list = this.isMatch(box.node) ? this.matchColours : this.colours[box.node.kind];
     return list[(box.node.name * 7) % list.length];
   }

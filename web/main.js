@@ -4,11 +4,14 @@
  * reload, a bookmark or a link in a chat shows the same. Zooming makes an entry in the browser's history,
  * so its Back button works.
  */
+'more'; // start.js puts here what pages of recordings have beside
 const $ = (selector) => document.querySelector(selector);
 const UNITS = { samples: ofCalls ? 'calls' : 'samples', weight: D.inEvents ? D.unit : 'time' };
 
-const defaults = { event: '0', tab: D.asTree ? 'tree' : 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: D.highlight || '', zoom: '', focus: '', method: '', group: '', side: '' };
-const TABS = ['graph', 'tree', 'methods', 'threads'].concat(D.io ? 'io' : []);
+const defaults = { event: '0', tab: D.asTree ? 'tree' : 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: D.highlight || '', zoom: '', focus: '', method: '', group: D.work ? 'program' : '', side: '', idle: '', sel: '', lane: '', slow: '', seen: '', rest: '' };
+const when = T ? new TimeViews() : null;
+const more = typeof MoreViews === 'function' ? new MoreViews() : null;
+const TABS = ['graph', 'tree', 'methods', 'threads'].concat(D.io ? 'io' : [], when ? ['lanes', 'heatmap'] : [], more ? more.tabs : []);
 const state = { ...defaults };
 let root = null, rootKey = null, zoom = null, match = null;
 
@@ -32,7 +35,7 @@ function readAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
   for (const key of Object.keys(defaults)) state[key] = words.has(key) ? words.get(key) : defaults[key];
   if (!TABS.includes(state.tab)) state.tab = 'graph';
-  if (!(state.group in GROUPS)) state.group = '';
+  if (!(state.group in GROUPS)) state.group = defaults.group;
   if (!['samples', 'weight'].includes(state.unit)) state.unit = defaults.unit;
   if (state.view !== 'callees') state.view = state.view === 'callers' ? 'callers' : defaults.view;
 }
@@ -47,9 +50,11 @@ function writeAddress(newEntry) {
 
 function change(what, newEntry) {
   const home = ['zoom', 'focus', 'view', 'flip', 'tab'].some((key) => key in what && what[key] !== state[key]);
+  if ('sel' in what && !what.slow) what.slow = '';
   Object.assign(state, what);
   writeAddress(newEntry);
-  render(home);
+  if (D.idle && asksForIdle() !== SHOWS_IDLE) location.reload(); /* other numbers everywhere */
+  else render(home);
 }
 
 function zoomTo(node) {
@@ -69,26 +74,32 @@ function zoomToThread(tid) {
 /* ---- drawing all from the state ---- */
 
 function render(home) {
+  if (when) when.follow(state);
   if (!match || match.query !== state.q) match = matcher(state.q);
   press('#tabs', 'tab', state.tab);
   press('#views', 'view', state.view);
   press('#flips', 'flip', state.flip);
   press('#units', 'unit', state.unit);
   press('#groups', 'group', state.group);
+  $('#groups [data-group=program]').hidden = !D.work;
+  press('#idles', 'idle', state.idle);
   for (const b of document.querySelectorAll('#tabs button')) b.setAttribute('aria-selected', b.dataset.tab === state.tab);
   $('#tabs [data-tab=io]').hidden = !D.io;
   for (const tab of TABS) $('#' + tab).hidden = tab !== state.tab;
   for (const id of ['flips', 'previous', 'next']) $('#' + id).hidden = state.tab !== 'graph';
   $('#views').hidden = state.tab !== 'graph' && state.tab !== 'tree';
   $('#groups').hidden = state.tab !== 'methods';
+  $('#units').hidden = (!!D.calls && !D.calls.timed) || ['lanes', 'heatmap', 'latency', 'events-table'].includes(state.tab);
   if ($('#search').value !== state.q) $('#search').value = state.q;
   if (state.tab === 'graph') renderGraph(home);
   else if (state.tab === 'tree') treeTable.show(viewRoot(), rootKey, state.unit, match);
   else if (state.tab === 'methods') methodTable.show(state.unit, match, state.method === '' ? null : +state.method, state.group);
   else if (state.tab === 'io') drawIo($('#io'), match, (text) => change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: exactly(text) + '$' }, true));
-  else drawThreads($('#threads'), state.unit, match, zoomToThread);
+  else if (state.tab === 'threads') drawThreads($('#threads'), state.unit, match, zoomToThread);
   renderMatched();
   renderKinds();
+  if (when) when.render(match);
+  if (more) more.render(match);
 }
 
 function press(group, key, value) {
@@ -97,7 +108,7 @@ function press(group, key, value) {
 
 /* The root of what is seen: callees, callers, or the callers of one method. */
 function viewRoot() {
-  const key = state.view + ' ' + state.focus;
+  const key = [state.view, state.focus, state.sel, state.lane, state.slow].join(' ');
   if (key !== rootKey) {
     root = makeRoot(state.view, state.focus === '' ? null : +state.focus);
     rootKey = key;
@@ -112,7 +123,7 @@ function renderGraph(home) {
   const empty = root.samples === 0;
   $('#nothing').hidden = !empty;
   $('#scroller').hidden = $('#crumbs').hidden = empty;
-  if (empty) $('#nothing').textContent = D.loss;
+  if (empty) $('#nothing').textContent = SHOWS_IDLE ? D.loss : 'All threads waited for work. “All waits” shows where.';
   renderCrumbs();
   if (!empty) graph.show(root, zoom, state.unit, state.flip === '1', home);
 }
@@ -183,12 +194,14 @@ function renderMatched() {
 
 /* The bar of self time by kind is the legend, too. */
 function renderKinds() {
-  if (D.diff) {
-    $('#kinds').replaceChildren(changeLegend());
+  if (D.diff || comparesRest()) {
+    $('#kinds').replaceChildren(changeLegend(D.diff ? 'more than before' : T.selected.others || 'more than in the rest of the time'));
+    $('#kinds').hidden = false;
     return;
   }
   const column = state.unit === 'weight' ? 1 : 0, bar = make('div', 'bar'), legend = make('div', 'legend');
-  const sums = KINDS.map((kind, i) => ({ ...kind, value: (D.top[i] || [0, 0])[column] }));
+  const top = when && T.selected ? selectedTop() : SHOWS_IDLE || !D.topWork ? D.top : D.topWork;
+  const sums = KINDS.map((kind, i) => ({ ...kind, value: (top[i] || [0, 0])[column] }));
   sums[0].value += sums[4].value;
   sums[4].value = 0;
   const all = sums.reduce((sum, kind) => sum + kind.value, 0);
@@ -232,7 +245,6 @@ function renderEvents() {
     $('#events').append(b);
   });
   if (ofCalls) Object.assign($('#units [data-unit=samples]'), { textContent: 'Calls', title: 'Width is the number of calls (W)' });
-  $('#units').hidden = !!D.calls && !D.calls.timed;
   if (D.inEvents) Object.assign($('#units [data-unit=weight]'), { textContent: D.unit === D.event ? 'Events' : D.unit === 'bytes' ? 'Bytes' : D.unit, title: `Width is the number of ${D.unit} (W)` });
 }
 
@@ -248,6 +260,9 @@ function renderHeader() {
     D.startedMs && started.toLocaleString('sv-SE')];
   facts.filter(Boolean).forEach((fact) => $('#facts').append(make('span', '', fact)));
   renderLeaks();
+  renderWork();
+  renderFindings((name) => change({ tab: 'graph', q: exactly(name) }, true));
+  $('#idles').hidden = !D.idle;
   const loss = $('#loss');
   loss.append(make('i', 'light'), make('span', '', D.loss), make('span', 'more', 'details'));
   loss.classList.toggle('warn', D.warn);
@@ -303,8 +318,9 @@ function showTip(box, event, g) {
     if (libraries.has(n.name)) row('library', libraries.get(n.name));
     row('total', tipValue(n.samples, n.weight));
     row(g.root.index === 0 ? 'self' : 'ends here', tipValue(n.selfSamples, n.selfWeight));
-    if (objects && n.objects !== undefined) row('objects', count(n.objects));
+    if (showsObjects() && n.objects !== undefined) row('objects', count(n.objects));
     if (D.diff) changeRows(row, n);
+    if (comparesRest() && n.parent) restRows(row, n, unit);
     if (D.calls && n.parent && n.calls) callRows(row, n, g.root.index === 0);
     if ((zoom.parent || state.focus) && n.depth > zoom.depth) row('of these', percent(n[unit], zoom[unit]));
     tip.append(rows);
@@ -317,7 +333,7 @@ function changeRows(row, n) {
   const values = sidesOf(n, state.unit), spell = (v, side) => `${percent(v, wholeOf(side, state.unit))} · ${state.unit === 'weight' ? amount(v) : counted(v)}`;
   row('before', spell(values[BEFORE], BEFORE));
   row('after', spell(values[AFTER], AFTER));
-  row('changed', `${changeText(values, state.unit)} · ${pointsText(values, state.unit)} points`);
+  row('changed', `${changeText(values, state.unit)} · ${pointsText(values, state.unit)} points${nodeChanged(n, state.unit) ? '' : ' · within chance'}`);
 }
 
 /* What a trace knows more of a node; a caller's has the hot method's own numbers. */
@@ -396,6 +412,7 @@ const KEYS = [
   ['Backspace', 'Back, as the browser\'s button', () => history.back()],
   ['Arrows', 'Walk from frame to frame; Enter zooms', null],
   ['m', 'Callers of the selected frame\'s method', () => graph.selected && graph.selected.parent && change({ view: 'callers', focus: String(methodOf[graph.selected.name]), zoom: '' }, true)],
+  ...(when ? [['c', 'Compare the selected part of the time with the rest', () => T.selected && change({ rest: state.rest ? '' : '1' })]] : []),
   ['l', 'Details about losses and cost', () => showDetails($('#details').hidden)],
   ['d', 'Dark or light', toggleTheme],
   ['?', 'This list', () => $('#keys').showModal()],
@@ -405,6 +422,7 @@ function escape() {
   if (zoom && zoom.parent) zoomTo(zoom.parent);
   else if (state.focus) change({ focus: '', zoom: '' }, true);
   else if (state.q) change({ q: '' });
+  else if (state.sel || state.lane || state.slow) change({ sel: '', lane: '' }, true);
 }
 
 function onKey(event) {
@@ -462,13 +480,13 @@ function watchPixels() {
 }
 
 function wire() {
-  for (const group of ['tabs', 'views', 'flips', 'units', 'groups']) {
+  for (const group of ['tabs', 'views', 'flips', 'units', 'groups', 'idles']) {
     $('#' + group).addEventListener('click', (event) => {
       const b = event.target.closest('button');
       if (!b) return;
       const what = { ...b.dataset };
       if (what.view) what.zoom = what.focus = '';
-      change(what, !!what.tab || !!what.view);
+      change(what, !!what.tab || !!what.view || 'idle' in what);
     });
   }
   let typing = 0;
@@ -482,7 +500,7 @@ function wire() {
   $('#help').addEventListener('click', () => $('#keys').showModal());
   addEventListener('keydown', onKey);
   addEventListener('popstate', () => {
-    if (shownEvent() !== SHOWN && shownEvent() < PROFILES.length) location.reload();
+    if ((shownEvent() !== SHOWN && shownEvent() < PROFILES.length) || (D.idle && asksForIdle() !== SHOWS_IDLE)) location.reload();
     readAddress();
     render(true);
   });
@@ -497,6 +515,7 @@ renderKeys();
 setTheme(stored() || (darkSystem.matches ? 'dark' : 'light'));
 wire();
 render(true);
+performance.mark('drawn');
 
 /* For tests, scripts and the curious: what is drawn, read-only by courtesy. */
-window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, get root() { return root; }, get zoom() { return zoom; } };
+window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, change, get root() { return root; }, get zoom() { return zoom; } };

@@ -38,12 +38,13 @@ function shareCell(part, whole, full = whole) {
 /* The columns of a table of methods: [key, title, cells it takes, a number to sort by, the cells]. */
 function methodColumns(unit, all, most, by) {
   const self = (row) => selfOf(row, unit), total = (row) => row[unit];
+  if (by === 'program') return [['self', unit === 'weight' ? 'Time' : 'Samples', 2, self, (row) => [shareCell(self(row), all, most), numberCell(value({ samples: row.selfSamples, weight: row.selfWeight }, unit))]]];
   const columns = [
     ['self', 'Self', 2, self, (row) => [shareCell(self(row), all, most), numberCell(value({ samples: row.selfSamples, weight: row.selfWeight }, unit))]],
     ['total', 'Total', 2, total, (row) => [shareCell(total(row), all), numberCell(value(row, unit))]],
   ];
-  if (D.diff) return columns.concat(changeColumns((row, kind) => row.changes[kind].map((v) => v[unit === 'weight' ? 1 : 0]), ['self', 'total'], unit));
-  if (objects) columns.push(['objects', 'Objects', 1, (row) => row.selfObjects, (row) => [numberCell(count(row.selfObjects))]]);
+  if (D.diff) return columns.concat(changeColumns((row, kind) => row.changes[kind].map((v) => v[unit === 'weight' ? 1 : 0]), ['self', 'total'], unit, (row, kind) => rowChanged(row, kind, unit, by)));
+  if (showsObjects()) columns.push(['objects', 'Objects', 1, (row) => row.selfObjects, (row) => [numberCell(count(row.selfObjects))]]);
   return D.calls ? columns.concat(callColumns((row) => row.selfSamples, by ? null : spreadOf)) : columns;
 }
 
@@ -105,7 +106,7 @@ class MethodTable {
 
   rows(columns) {
     const match = this.match, sorted = columns.find(([key]) => key === this.sort) || [], by = sorted[3] || (() => 0);
-    const rows = methods(this.by).filter((row) => !match || match.test(row.text));
+    const rows = methods(this.by).filter((row) => (!match || match.test(row.text)) && (!T || !T.selected || row.samples || row.weight || row.id === this.chosen));
     return rows.sort((a, b) => by(b) - by(a) || (this.sort === 'name' ? 0 : b[this.unit] - a[this.unit]) || (a.text < b.text ? -1 : 1));
   }
 
@@ -114,7 +115,7 @@ class MethodTable {
     const columns = methodColumns(unit, everything(), most, this.by), rows = this.rows(columns);
     const table = make('table'), body = make('tbody');
     for (const row of rows.slice(0, this.limit)) body.append(this.line(row, columns));
-    table.append(headLine([...columns, ['name', { '': 'Method', class: 'Class', package: 'Package' }[this.by], 1]], this.sort, (key) => {
+    table.append(headLine([...columns, ['name', { '': 'Method', class: 'Class', package: 'Package', program: 'Method of the program, and what it called' }[this.by], 1]], this.sort, (key) => {
       this.sort = key;
       this.draw();
     }), body);
@@ -133,7 +134,7 @@ class MethodTable {
     line.tabIndex = 0;
     for (const column of columns) line.append(...column[4](row));
     line.append(name);
-    const choose = () => (this.by ? this.actions.search(row.text) : this.actions.choose(row.id));
+    const choose = () => (this.by ? this.actions.search(row.find || row.text) : this.actions.choose(row.id));
     line.addEventListener('click', choose);
     line.addEventListener('keydown', (e) => e.key === 'Enter' && choose());
     return line;
@@ -203,7 +204,7 @@ function drawThreads(section, unit, match, zoomTo) {
     head.append(cell);
   });
   thead.append(head);
-  D.threads.map(([tid, name, samples, weight]) => ({ tid, name, samples, weight }))
+  threadRows()
     .filter((t) => !match || match.test(t.name))
     .sort((a, b) => b[unit] - a[unit] || a.tid - b.tid)
     .forEach((t) => {
@@ -217,7 +218,8 @@ function drawThreads(section, unit, match, zoomTo) {
       body.append(line);
     });
   table.append(thead, body);
-  const list = make('div', 'list');
+  const list = make('div', 'list'), groups = groupsOfThreads(unit, match);
+  if (groups) list.append(groups);
   list.append(table);
   if (!body.firstChild) list.append(make('p', 'nothing', match ? 'No thread matches.' : 'No samples.'));
   section.replaceChildren(list);

@@ -5,6 +5,11 @@
  * children(unit), heaviest first.
  */
 
+/* Whether node I has more than waits for work that are left out. */
+function isShown(i) {
+  return SHOWS_IDLE || tree.totalSamples[i] > 0 || tree.totalWeight[i] > 0;
+}
+
 /* The tree as it was sampled. */
 class CalleeNode {
   constructor(index, parent) {
@@ -35,7 +40,7 @@ class CalleeNode {
     if (!this.below || this.unit !== unit) {
       const below = [], end = tree.end[this.index];
       if (this.below) below.push(...this.below);
-      else for (let i = this.index + 1; i < end; i = tree.end[i]) below.push(new CalleeNode(i, this));
+      else for (let i = this.index + 1; i < end; i = tree.end[i]) if (isShown(i)) below.push(new CalleeNode(i, this));
       this.below = heaviest(below, unit);
       this.unit = unit;
     }
@@ -136,7 +141,7 @@ function makeRoot(view, focus) {
       if (tree.selfSamples[i] || tree.selfWeight[i]) frames.push(i);
       i++;
     } else if (methodOf[tree.name[i]] === focus) {
-      frames.push(i); /* the outermost: recursion counts once */
+      if (isShown(i)) frames.push(i); /* the outermost: recursion counts once */
       i = tree.end[i];
     } else {
       i++;

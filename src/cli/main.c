@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/reading.h"
 #include "common/base/buffer.h"
 
 static const struct {
@@ -43,12 +44,28 @@ static int usage(const char *text)
 	return CLI_USAGE;
 }
 
+/* Words that other tools have for what is done here by another one. */
+static const struct {
+	const char *word, *instead;
+} elsewhere[] = {
+	{"report", "'jstrobe convert FILE' shows a result"},
+	{"view", "'jstrobe convert FILE' shows a result"},
+	{"show", "'jstrobe convert FILE' shows a result"},
+	{"attach", "'jstrobe record PID' attaches and samples"},
+	{"profile", "'jstrobe record PID' samples"},
+};
+
 static int unknown_command(const char *word)
 {
 	const char *names[ARRAY_LEN(commands) + 1] = {NULL}, *near;
 	char text[256];
 	size_t i;
 
+	for (i = 0; i < ARRAY_LEN(elsewhere); i++)
+		if (strcmp(word, elsewhere[i].word) == 0) {
+			snprintf(text, sizeof(text), "unknown command: %s; %s", word, elsewhere[i].instead);
+			return usage(text);
+		}
 	for (i = 0; i < ARRAY_LEN(commands); i++)
 		names[i] = commands[i].name;
 	near = options_nearest(word, names);
@@ -84,10 +101,16 @@ static int choose(struct cli *cli)
 	return cli->word_count == 1 || cli->program ? find_command("record") : -1;
 }
 
+/* The command's own name: "collect" is another of record. */
+static const char *name_of(int which)
+{
+	return commands[which].run == cli_record ? "record" : commands[which].name;
+}
+
 /* Commands that have one form of output, whatever is asked for. */
 static bool has_one_form(const char *command)
 {
-	static const char *const names[] = {"ps", "status", "list", "top", "metrics", "clean", "version"};
+	static const char *const names[] = {"top", "metrics", "clean"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -96,9 +119,29 @@ static bool has_one_form(const char *command)
 	return false;
 }
 
+/* Whether the command that is meant, WHICH, takes all options that were given. */
+static int check_options(const struct cli *cli, int which, struct error *err)
+{
+	if (cli->at_door)
+		return options_check_taken_at_door(&cli->options, cli->as_jfrconv, err);
+	return options_check_taken(&cli->options, name_of(which), err);
+}
+
+/* BAD: why the words could not be read; that an option has no place there matters more. */
+static int wrong_words(struct cli *cli, const struct error *bad)
+{
+	int which = choose(cli);
+	struct error err;
+
+	if (which >= 0 && check_options(cli, which, &err))
+		return usage(err.text);
+	return usage(bad->text);
+}
+
 static int run(struct cli *cli)
 {
 	struct buffer help = BUFFER_INIT;
+	struct error err;
 	size_t i;
 	int which;
 
@@ -112,14 +155,22 @@ static int run(struct cli *cli)
 	which = choose(cli);
 	if (which < 0)
 		return unknown_command(cli->words[0]);
-	cli->command = commands[which].run == cli_record ? "record" : commands[which].name;
+	cli->command = name_of(which);
 	if (cli->options.want_help) {
-		cli_help_command(cli->command, &help);
+		cli_help_command(cli->command, cli->options.all, &help);
 		return cli_print(&help);
+	}
+	if (check_options(cli, which, &err)) {
+		console_error("%s", err.text);
+		return CLI_USAGE;
 	}
 	if (cli->options.format[0] && has_one_form(cli->command)) {
 		console_error("%s: its output has one form; remove --json or -o (for programs there are "
 			      "`jstrobe metrics`, `jstrobe stream` and `jstrobe doctor --json`)", cli->command);
+		return CLI_USAGE;
+	}
+	if (reading_groups(&cli->options, &err)) {
+		console_error("%s", err.text);
 		return CLI_USAGE;
 	}
 	return commands[which].run(cli);
@@ -147,12 +198,18 @@ static void say_notes(const char *notes)
 	}
 }
 
-/* Whether the command was called as async-profiler's converter. */
-static bool is_jfrconv(const char *name)
+/* The name by which the command was called. */
+static const char *name_in(const char *path)
 {
-	const char *slash = strrchr(name, '/');
+	const char *slash = strrchr(path, '/');
 
-	return strcmp(slash ? slash + 1 : name, "jfrconv") == 0;
+	return slash ? slash + 1 : path;
+}
+
+/* Whether that is one of async-profiler's; ap-loader has asprof-4.5-linux-x64 and the like. */
+static bool is_door(const char *name)
+{
+	return strncmp(name, "asprof", 6) == 0 || strcmp(name, "profiler.sh") == 0 || strcmp(name, "jfrconv") == 0;
 }
 
 /* async-profiler's jfrconv is a Java program and takes options for its JVM first: they mean nothing here. */
@@ -172,6 +229,22 @@ static int help(struct cli *cli, int argc, char **argv)
 	return finish(cli_help(cli));
 }
 
+/* Not a word: in a terminal it is asked what is wanted. */
+static int alone(struct cli *cli, int argc, char **argv)
+{
+	bool none = true;
+	int rc = CLI_USAGE;
+
+	if (!cli->at_door && console_is_dialogue())
+		rc = cli_dialogue(&none);
+	if (!none || rc == CLI_FAILED)
+		return rc;
+	help(cli, argc, argv);
+	if (rc == CLI_ABORTED)
+		console_note("no JVM runs that you may look at; 'jstrobe ps' says whose others are");
+	return CLI_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = {0};
@@ -180,29 +253,32 @@ int main(int argc, char **argv)
 
 	options_init(&cli.options);
 	console_init(false, false);
-	cli.as_jfrconv = argc > 0 && is_jfrconv(argv[0]);
+	cli.as_jfrconv = argc > 0 && strcmp(name_in(argv[0]), "jfrconv") == 0;
+	cli.at_door = argc > 0 && is_door(name_in(argv[0]));
+	cli.options.no_norm = cli.at_door; /* what reads their results knows the names they have there */
 	for (; cli.as_jfrconv && argc > 1 && is_for_jvm(argv[1]); argc--)
 		argv++;
-	if (argc < 2) {
-		help(&cli, argc, argv);
-		return CLI_USAGE;
-	}
+	if (argc < 2)
+		return alone(&cli, argc, argv);
 	/* before the options: help words are no JVM's business */
 	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
 	    strcmp(argv[1], "-h") == 0)
 		return help(&cli, argc, argv);
 	cli.options.jfrconv = cli.as_jfrconv;
-	cli.options.converting = cli.as_jfrconv || strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "diff") == 0;
+	cli.options.converting = cli.as_jfrconv || strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "diff") == 0 ||
+				 strcmp(argv[1], "explain") == 0;
+	cli.words = argv + 1;
 	if (options_parse_command(&cli.options, argc - 1, argv + 1, &cli.word_count, &program,
 				  &err))
-		return usage(err.text);
-	cli.words = argv + 1;
+		return wrong_words(&cli, &err);
 	if (program < argc - 1)
 		cli.program = argv + 1 + program;
 	else if (program == argc - 1 && strcmp(argv[argc - 1], "--") == 0)
 		return usage("nothing follows --; give the program to run, as in -- java -jar "
 			     "app.jar");
 	console_init(cli.options.quiet, cli.options.verbose);
+	/* async-profiler's callers know that a file is replaced */
+	cli.options.overwrite |= cli.at_door;
 	say_notes(cli.options.notes);
 	return finish(run(&cli));
 }

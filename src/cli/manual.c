@@ -29,8 +29,11 @@ static void put_commands(struct buffer *out)
 	size_t i;
 
 	buffer_puts(out, ".SH COMMANDS\nWithout one, \\fBrecord\\fR is meant.\n");
-	for (i = 0; i < ARRAY_LEN(commands); i++)
+	for (i = 0; i < ARRAY_LEN(commands); i++) {
 		options_man_entry(commands[i].name, commands[i].arguments, commands[i].help, out);
+		options_man_text(cli_help_question(commands[i].name), out);
+		buffer_putc(out, '\n');
+	}
 }
 
 static void put_formats(struct buffer *out)
@@ -40,7 +43,8 @@ static void put_formats(struct buffer *out)
 	buffer_puts(out, ".SH FORMATS\nThe suffix of the result's file chooses one, "
 		    "\\fB\\-\\-output\\fR wins over it.\n");
 	for (f = formats; f->name; f++)
-		options_man_entry(f->name, "", f->help, out);
+		if (*format_help(f))
+			options_man_entry(f->name, "", format_help(f), out);
 }
 
 static void put_options(bool agent, struct buffer *out)

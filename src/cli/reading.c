@@ -7,6 +7,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "common/os/os.h"
+#include "profile/exports/exports.h"
+#include "profile/readers/group_expression.h"
+#include "profile/readers/readers.h"
+#include "profile/views/views.h"
 
 /* The file was truncated while we read it: there is nothing to read on with. */
 static void file_was_cut(int signal)
@@ -18,9 +23,57 @@ static void file_was_cut(int signal)
 	_exit(CLI_FAILED);
 }
 
+static struct {
+	volatile sig_atomic_t interrupted;
+	const char *name;
+	uint64_t began, told; /* ns */
+} reading;
+
+#define SOON NS_PER_S             /* what is over by then needs no words */
+#define EVERY (NS_PER_S / 10)
+
+static void interrupt(int signal)
+{
+	reading.interrupted = 1;
+}
+
+static bool step(uint64_t done, uint64_t of)
+{
+	uint64_t at = os_monotonic();
+
+	if (at - reading.began > SOON && at - reading.told > EVERY) {
+		reading.told = at;
+		console_progress_part(done, of, "reading %s: %llu of %llu MB", reading.name,
+				      (unsigned long long)(done >> 20), (unsigned long long)(of >> 20));
+	}
+	return !reading.interrupted;
+}
+
 void reading_guard(void)
 {
 	signal(SIGBUS, file_was_cut);
+	readers_watch(step);
+}
+
+void reading_begin(const char *name)
+{
+	/* the second one is not caught */
+	struct sigaction once = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+	const char *slash = strrchr(name, '/');
+
+	sigaction(SIGINT, &once, NULL);
+	sigaction(SIGTERM, &once, NULL);
+	reading.name = slash ? slash + 1 : name;
+	reading.began = reading.told = os_monotonic();
+}
+
+bool reading_end(void)
+{
+	console_progress_end();
+	/* what comes now looks at no flag */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	return readers_were_stopped();
 }
 
 int reading_write_failed(int rc, uint64_t most, struct error *err)
@@ -55,17 +108,29 @@ int reading_check_places(const char *command, const char *in, const struct optio
 	return 0;
 }
 
+static struct group_expression groups;
+
+int reading_groups(const struct options *o, struct error *err)
+{
+	group_expression_free(&groups);
+	return group_expression_read(&groups, o->group, err);
+}
+
 struct format_options reading_shape(const struct options *o, bool colour)
 {
 	/* as jfrconv has it: kinds of code in collapsed stacks; and its expressions were obeyed when they were read */
 	bool ann = o->ann || (o->jfrconv && strcmp(o->format, "collapsed") == 0);
 
 	return (struct format_options){
-		.total = o->total, .lines = o->lines || o->bci, .threads = o->threads,
+		.total = o->total, .lines = o->lines || o->bci, .threads = o->threads, .details = o->verbose,
+			.idle = o->idle, .views = &views, .namer = group_expression_namer(&groups),
+			.vthreads = o->vthreads,
 		.color = colour, .simple = o->simple, .dot = o->dot,
-		.norm = o->norm, .sig = o->sig, .ann = ann, .lib = o->lib, .reverse = o->reverse,
+		.norm = o->norm, .lasting = !o->no_norm, .sig = o->sig,
+		.ann = ann, .lib = o->lib, .reverse = o->reverse,
 		.inverted = o->inverted, .minwidth = o->minwidth / 1000.0, .include = o->jfrconv ? NULL : o->include,
 		.exclude = o->jfrconv ? NULL : o->exclude,
-		.highlight = o->highlight[0] ? o->highlight : NULL, .flat = o->flat, .traces = o->traces,
+		.exports = exports_write, .highlight = o->highlight[0] ? o->highlight : NULL, .flat = o->flat,
+			.traces = o->traces,
 	};
 }

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/compose.h"
+#include "cli/reading.h"
 #include "profile/model/human.h"
 
 #define LOSSES_MAX 16 /* events of a session; more are not looked for */
@@ -27,12 +29,17 @@ static bool tells_losses(const char *format)
 	return false;
 }
 
-/* What happened to the samples: a line an event. */
-static void tell_losses(const char *answer)
+/* What happened to the samples: a line an event. MADE: of a result that was made here; NULL: ANSWER says it. */
+static void tell_losses(struct format_told *made, const char *answer)
 {
 	char key[16], loss[1024];
 	unsigned i;
 
+	if (made) {
+		buffer_putc(&made->losses, '\0');
+		reading_notes(made->losses.data);
+		return;
+	}
 	for (i = 0; i < LOSSES_MAX; i++) {
 		snprintf(key, sizeof(key), i ? "loss_%u" : "loss", i);
 		if (control_value(answer, key, loss, sizeof(loss)))
@@ -70,12 +77,14 @@ static int check_methods(const struct options *o, const char *answer, struct err
 	return 0;
 }
 
-static int check_matched(const struct options *o, const char *answer, struct error *err)
+static int check_matched(const struct options *o, const char *answer, const struct format_told *made, struct error *err)
 {
 	char left[32];
 	int rc = 0;
 
-	if (control_value(answer, "left", left, sizeof(left)))
+	if (made->filtered)
+		rc = report_left(o, made->left, made->stored, err);
+	else if (control_value(answer, "left", left, sizeof(left)))
 		rc = report_left(o, strtoull(left, NULL, 10), control_number(answer, "left_of"), err);
 	return rc ? rc : check_methods(o, answer, err);
 }
@@ -84,26 +93,34 @@ int report_result(struct agent *agent, const struct options *o, struct result *r
 		  const char *owed, struct error *err)
 {
 	bool on_stdout = result && !result->file[0];
+	bool made_here = result && result->packed, in_it;
 	bool empty = control_number(agent->talk.answer, "taken") == 0;
 	bool collapsed = strcmp(o->format, "collapsed") == 0 || strcmp(o->format, "folded") == 0;
 	bool replaces = result && result->replaces;
+	struct format_told made = FORMAT_TOLD_INIT;
 	char file[PATH_MAX + 8];
 	int rc = 0;
 
 	snprintf(file, sizeof(file), "%s", result ? result->file : owed);
-	if (result)
-		rc = result_keep(result, agent->wake, err);
+	if (made_here)
+		rc = compose(result, o, &made, err);
+	if (rc == 0 && result)
+		rc = result_keep(result, signals_interrupts(), err);
 	if (rc)
-		return rc;
+		goto out;
 	/*
 	 * Who reads the text sees the line there, and who pipes JSON wants nothing else. Behind a file it is said with
 	 * or without a terminal: it belongs into the log of a job.
 	 */
-	if (!on_stdout || ((empty || collapsed) && !tells_losses(o->format)))
-		tell_losses(agent->talk.answer);
+	in_it = tells_losses(o->format);
+	if (on_stdout ? !in_it && (empty || collapsed) : !in_it || empty)
+		tell_losses(made_here ? &made : NULL, agent->talk.answer);
 	if (file[0])
 		console_note("result: %s%s", file, replaces ? ", in place of the file that was there" : "");
-	return check_matched(o, agent->talk.answer, err);
+	rc = check_matched(o, agent->talk.answer, &made, err);
+out:
+	buffer_free(&made.losses);
+	return rc;
 }
 
 void report_pause(const struct options *o)

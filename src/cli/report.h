@@ -5,8 +5,8 @@
 #ifndef JSTROBE_CLI_REPORT_H
 #define JSTROBE_CLI_REPORT_H
 
-#include "cli/agent.h"
 #include "cli/result.h"
+#include "cli/talk/agent.h"
 
 /*
  * The agent has written the result as O says, with AGENT->answer about it. Keep RESULT (NULL: the

@@ -23,9 +23,7 @@ static bool is_stdout(const char *file)
 
 int result_check_name(const struct options *o, struct error *err)
 {
-	int rc = o->format[0] || !o->file[0] ? 0 : options_check_file(o->file, err);
-
-	return rc || o->format[0] || !o->file[0] ? rc : format_check_file(o->file, err);
+	return o->format[0] || !o->file[0] ? 0 : format_check_file(o->file, err);
 }
 
 /* Fill in the format and the file's name with its patterns; "" is stdout. */
@@ -39,14 +37,25 @@ static int decide(struct options *o, int pid, const char *without_file, char fil
 			return -err->code;
 		snprintf(o->format, sizeof(o->format), "%s", format_by_file(o->file)->name);
 	}
+	/* what other viewers can always leave out again */
+	o->threads |= format_is_export(format_by_name(o->format));
 	if (is_stdout(o->file))
 		return 0;
 	return options_file_name(o->file, pid, time(NULL), -1, file, PATH_MAX, err);
 }
 
+/* Bytes of a file for another viewer on a terminal are of no use to anyone; that is said before anything is done. */
+static int check_terminal(const struct result *r, const struct options *o, struct error *err)
+{
+	if (!format_is_export(format_by_name(o->format)) || r->place.kind != OUTPUT_OPEN || !isatty(r->place.number))
+		return 0;
+	return error_set(err, EINVAL, "%s is for another viewer, no text for a terminal; say -f FILE, or send it on: "
+			 "> FILE, | PROGRAM", o->format);
+}
+
 int result_find(struct result *r, struct options *o, int pid, const char *without_file, bool grows, struct error *err)
 {
-	unsigned flags = OUTPUT_SUDO | (o->force ? OUTPUT_FORCE : 0);
+	unsigned flags = OUTPUT_SUDO | OUTPUT_ASKED | (o->force ? OUTPUT_FORCE : 0);
 	int rc;
 
 	*r = (struct result)RESULT_INIT;
@@ -59,6 +68,9 @@ int result_find(struct result *r, struct options *o, int pid, const char *withou
 		rc = output_may_make(&r->place, r->file, err);
 	if (rc)
 		return output_say("-f ", r->file, err);
+	rc = check_terminal(r, o, err);
+	if (rc)
+		return rc;
 	snprintf(r->format, sizeof(r->format), "%s", o->format);
 	r->replaces = r->place.kind == OUTPUT_FILE && r->place.type;
 	r->grows = grows && r->place.kind == OUTPUT_FILE && strcmp(o->format, "jfr") == 0 && !o->last &&
@@ -97,20 +109,30 @@ static int open_apart(struct result *r, struct error *err)
 	return r->fd < 0 ? output_say("-f ", r->file, err) : 0;
 }
 
+int result_memory(struct error *err)
+{
+	int fd = memfd_create("jstrobe result", MFD_CLOEXEC), rc;
+
+	if (fd >= 0 && fchmod(fd, 0600) == 0)
+		return fd;
+	rc = error_set(err, errno, "memfd_create: %s", error_text(errno));
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 static int open_memory(struct result *r, struct error *err)
 {
-	r->fd = memfd_create("jstrobe result", MFD_CLOEXEC);
-	if (r->fd < 0 || fchmod(r->fd, 0600))
-		return error_set(err, errno, "memfd_create: %s", error_text(errno));
-	return 0;
+	r->fd = result_memory(err);
+	return MIN(r->fd, 0);
 }
 
 int result_open(struct result *r, bool apart, struct error *err)
 {
 	int rc;
 
-	r->copy = apart || r->place.kind != OUTPUT_FILE;
-	if (r->place.kind == OUTPUT_FILE && apart)
+	r->copy = apart || r->packed || r->place.kind != OUTPUT_FILE;
+	if (r->place.kind == OUTPUT_FILE && apart && !r->packed)
 		rc = open_apart(r, err);
 	else
 		rc = output_make(&r->place, err) ? output_say("-f ", r->file, err) : 0;
@@ -138,6 +160,11 @@ int result_begun(struct result *r, struct error *err)
 		return output_say("-f ", r->file, err);
 	r->named = true;
 	return 0;
+}
+
+unsigned result_width(const struct result *r)
+{
+	return r->place.kind != OUTPUT_FILE && r->place.fd >= 0 ? console_width(r->place.fd) : 0;
 }
 
 /*
@@ -194,13 +221,16 @@ static int make_safe(struct result *r, uint64_t *size, const struct output_limit
 
 static int copy_out(struct result *r, int wake, struct error *err)
 {
-	struct output_limits limits = {.wake = wake, .stalled_ms = r->file[0] ? PIPE_STALLED_MS : STDOUT_STALLED_MS};
+	struct output_limits limits = {
+		.wake = wake,
+		.stalled_ms = r->file[0] ? PIPE_STALLED_MS : STDOUT_STALLED_MS,
+	};
 	uint64_t size, done;
 	int rc = measure(r->fd, &size, err);
 
 	if (rc == 0 && r->shown)
 		rc = make_safe(r, &size, &limits, err);
-	if (rc == 0 && r->place.kind == OUTPUT_FILE)
+	if (rc == 0 && r->place.kind == OUTPUT_FILE && r->place.fd < 0)
 		rc = output_make(&r->place, err);
 	return rc ? rc : output_copy(&r->place, r->fd, size, &limits, &done, err);
 }

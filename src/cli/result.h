@@ -15,16 +15,21 @@
 #include "common/base/error.h"
 #include "common/options/options.h"
 #include "common/os/output.h"
+#include "profile/model/surroundings.h"
 
 struct result {
 	struct output place;   /* the final one */
 	int fd;                /* what was written is read from here; -1: not open */
 	int given;             /* the same, write only: what the target gets */
 	bool copy;             /* FD is copied to the place at the end */
+	bool packed;           /* … and the command makes the result of it before that (compose.h) */
 	bool shown;            /* … made safe to show (shown.h) */
 	bool grows;            /* a recording, written while sampling goes on */
 	bool named;            /* it has its final name */
 	bool replaces;         /* there was a file of that name before */
+	/* of the process, as the command sees it: the agent may be in a container; 0: not known */
+	int pid;
+	struct surroundings around; /* what went on around the samples, as far as it is known */
 	char format[16];
 	char file[PATH_MAX];   /* the final name, for people; "" = stdout */
 };
@@ -47,14 +52,19 @@ bool result_is(const struct options *o, int pid, const char *path);
 /* The session runs: a recording that grows gets its name. */
 int result_begun(struct result *r, struct error *err);
 /*
- * The agent has written all: make it visible. WAKE: it ends with -EINTR when that is readable; -1: nothing ends it. The
- * result is closed in any case.
+ * The agent has written all: make it visible. WAKE: it ends with -EINTR when that is readable; -1: nothing ends
+ * it. That is signals_interrupts, not all signals: the end of a program that was started is none. The result is closed
+ * in any case.
  */
 int result_keep(struct result *r, int wake, struct error *err);
 /* Forget it; safe on a closed one. */
 void result_drop(struct result *r);
 /* Whether what is shown at R may have colours. */
 bool result_colour(const struct result *r);
+/* Columns of the terminal that R is shown on; 0: it is none. */
+unsigned result_width(const struct result *r);
+/* A new file in memory for the user alone: its descriptor, or a negative errno with the reason. */
+int result_memory(struct error *err);
 /* A descriptor of the file FD that can only write; a negative errno with the reason. */
 int result_write_only(int fd, struct error *err);
 

@@ -12,6 +12,7 @@
 #include "cli/watch.h"
 
 static sigset_t before;
+static int interrupts = -1;
 
 int signals_open(struct error *err)
 {
@@ -37,7 +38,13 @@ int signals_open(struct error *err)
 		return error_set(err, errno, "signalfd: %s", error_text(errno));
 	sigdelset(&set, SIGCHLD);
 	watch_signals(&set);
+	interrupts = signalfd(interrupts, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd;
+}
+
+int signals_interrupts(void)
+{
+	return interrupts;
 }
 
 int signals_next(int fd, bool *from_terminal)

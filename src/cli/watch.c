@@ -18,6 +18,7 @@
 
 #define COMPUTES_MS 3000 /* a main thread that computes will look at its signals in the end */
 #define STEP_MS 50
+#define TELL_MS 1000
 
 static struct {
 	int changed;  /* an eventfd: there is something new to look at; -1: no thread */
@@ -26,6 +27,7 @@ static struct {
 	pthread_mutex_t lock; /* for: */
 	uint64_t until;       /* ns; 0: no step */
 	unsigned ms;
+	bool told;            /* a terminal sees what is being done */
 	char what[200];
 	void (*_Atomic restore)(void);
 } watch = {.changed = -1, .signals = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -90,7 +92,31 @@ static void await_reader(void)
 	end(CLI_ABORTED, text);
 }
 
-/* How long the present step may still take, in ms; -1: there is none. Ends the command when that is over. */
+/* What takes so long, for a terminal that takes it at once; a step of less than a second is none. Locked. */
+static void tell(uint64_t at)
+{
+	uint64_t began = watch.until - watch.ms * NS_PER_MS;
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+	char line[300], clean[sizeof(watch.what)];
+	size_t i;
+
+	if (!console_shows_progress() || at < began + NS_PER_S)
+		return;
+	/* names in it may be anything */
+	for (i = 0; watch.what[i]; i++)
+		clean[i] = (unsigned char)watch.what[i] < ' ' || watch.what[i] == 127 ? '?' : watch.what[i];
+	clean[i] = '\0';
+	snprintf(line, sizeof(line), "\r\033[K%s: %llu s", clean, (unsigned long long)((at - began) / NS_PER_S));
+	console_progress_noted();
+	watch.told = true;
+	if (poll(&p, 1, 0) > 0 && write(STDERR_FILENO, line, strlen(line)) < 0)
+		watch.told = false;
+}
+
+/*
+ * How long to wait until the present step is looked at again, in ms; -1: there is none. Ends the command when the time
+ * of the step is over.
+ */
 static int time_left(void)
 {
 	char text[400];
@@ -103,8 +129,11 @@ static int time_left(void)
 			 "it does not answer", watch.what, watch.ms / 1000);
 		end(CLI_CANNOT_ATTACH, text);
 	}
-	if (watch.until)
+	if (watch.until) {
 		left = (int)((watch.until - at) / NS_PER_MS) + 1;
+		left = MIN(left, TELL_MS);
+		tell(at);
+	}
 	pthread_mutex_unlock(&watch.lock);
 	return left;
 }
@@ -186,6 +215,9 @@ void watch_end(void)
 {
 	pthread_mutex_lock(&watch.lock);
 	watch.until = 0;
+	if (watch.told)
+		console_progress_end();
+	watch.told = false;
 	pthread_mutex_unlock(&watch.lock);
 }
 

@@ -2,6 +2,7 @@
  * Which JVM a command line means, and its answer. Apart from main.c, so that tests can use what uses it.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "cli/cli.h"
 
@@ -16,6 +17,14 @@ int cli_target(const struct cli *cli, const char **target, struct error *err)
 				 cli->words[0], cli->words[1]);
 	*target = cli->words[0];
 	return 0;
+}
+
+int cli_check_json(const struct cli *cli, struct error *err)
+{
+	if (!cli->options.format[0] || strcmp(cli->options.format, "json") == 0)
+		return 0;
+	return error_set(err, EINVAL, "%s: its output is a text, or with --json an object, not %s; leave that out",
+			 cli->command, cli->options.format);
 }
 
 int cli_print(struct buffer *b)

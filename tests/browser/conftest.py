@@ -21,14 +21,16 @@ def make_page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     program = folder / "make_page"
     template = os.path.join(OUT, "gen", "page_template.h")
-    subprocess.run(["make", "-s", "-C", ROOT, "O=" + OUT, template], check=True)
+    subprocess.run(["make", "-s", "-C", ROOT, "O=" + OUT, template, os.path.join(OUT, "gen", "page_more.h")], check=True)
     subprocess.run([*shlex.split(os.environ.get("CC") or "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall",
                     "-Wextra", "-Wno-unused-parameter", "-Werror", "-I" + os.path.join(ROOT, "src"),
                     "-I" + os.path.dirname(template), os.path.join(HERE, "make_page.c"),
-                    *glob.glob(os.path.join(ROOT, "src/profile/model/*.c")),
+                    *glob.glob(os.path.join(ROOT, "src/profile/model/**/*.c"), recursive=True),
                     *glob.glob(os.path.join(ROOT, "src/profile/writers/**/*.c"), recursive=True),
+                    *glob.glob(os.path.join(ROOT, "src/profile/views/*.c")),
+                    *glob.glob(os.path.join(ROOT, "src/profile/findings/*.c")),
                     *glob.glob(os.path.join(ROOT, "src/common/base/*.c")),
-                    *glob.glob(os.path.join(ROOT, "src/common/words/*.c")), "-o", str(program)], check=True)
+                    *glob.glob(os.path.join(ROOT, "src/common/words/*.c")), "-DJSTROBE_ZLIB", "-o", str(program), "-lz"], check=True)
 
     def write(what, form="flamegraph", stacks=100000):
         path = folder / f"{what}-{form}-{stacks}.html"
@@ -72,7 +74,12 @@ class Page:
         self.requests()
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
             "features": [{"name": "prefers-color-scheme", "value": theme}]})
-        self.driver.get(f"file://{self.path}{hash}")
+        return self.get(f"file://{self.path}{hash}")
+
+    def get(self, address):
+        """Open it, and wait until its code has run, or has said why not."""
+        self.driver.get(address)
+        self.wait("return !!(window.jstrobe || document.querySelector('body > .nothing'))")
         return self
 
     def js(self, code, *args):

@@ -6,7 +6,12 @@
  * sample: the profile of the unit tests, with names that try to break out; threads, lines, clean:
  * the same with -t, --lines, and without losses. demo: a plausible order service. large: STACKS
  * distinct stacks (100,000), 20 to 80 frames deep. The same arguments make the same bytes.
+ * wall, locks: threads that wait for a lock, and idle ones, as the command shows them.
+ * findings, nothing: with what stands out, and where nothing does.
  * leaks: objects that are there, some of whose places grow.
+ * time: wall, with when each sample was taken; time-agent: the same, as the agent writes it by itself; large-time: large,
+ * with that of about ten times as many samples; large-minutes: the same of 200 threads in ten minutes.
+ * marks: time, with pauses, spans and other events beside; their names try to break out.
  * io: calls that read and write. calls, calls-threads, calls-none: a trace, merged, by thread, without times.
  */
 #include <stdio.h>
@@ -16,6 +21,10 @@
 
 #include "../unit/calls_sample.h"
 #include "../unit/format_sample.h"
+#include "../unit/work_sample.h"
+#include "profile/findings/findings.h"
+#include "profile/model/profile_marks.h"
+#include "profile/views/views.h"
 
 #define DEPTH_MAX 96
 
@@ -55,7 +64,9 @@ static void large_frames(struct profile *p)
 
 		snprintf(text, 128, "%s/Component%u", packages[i % ARRAY_LEN(packages)], i / 8);
 		snprintf(name, 32, "operation%u", i % 8);
-		frames[i] = (struct profile_frame){text, name, "()V", NULL, 0, (uint8_t)(i % 4)};
+		frames[i] = (struct profile_frame){
+			.class_name = text, .name = name, .signature = "()V", .kind = (uint8_t)(i % 4),
+		};
 	}
 	p->frames = frames;
 	p->frame_count = LARGE_METHODS;
@@ -246,6 +257,141 @@ static void let_grow(struct profile *p)
 						    .variance = {100, 100}};
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct profile_moment *x = a, *y = b;
+
+	return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+#define TIME_STEPS 10000
+
+/*
+ * When the samples of P were taken, within ten seconds: those of even stacks in the first half, of odd ones in the
+ * second; a stack of over 100 samples in one batch that lasts nine seconds from its beginning on, unless EACH.
+ */
+static void take_times_of(struct profile *p, bool each, uint32_t steps, uint64_t step)
+{
+	struct profile_moment *moments;
+	uint32_t i;
+	uint64_t k, n = 0;
+
+	for (i = 0; i < p->stack_count; i++)
+		n += p->stacks[i].samples;
+	p->moments = moments = need(calloc(n + 1, sizeof(*moments)));
+	for (i = 0; i < p->stack_count; i++) {
+		const struct profile_stack *s = &p->stacks[i];
+		bool batch = !each && s->samples > 100;
+
+		for (k = 0; k < (batch ? 1 : s->samples); k++)
+			moments[p->moment_count++] = (struct profile_moment){
+				.at = batch ? 0 : (uint32_t)(i % 2 * steps / 2 + k * (steps / 2) / s->samples),
+				.span = batch ? steps * 9 / 10 : 0, .stack = i,
+				.thread = s->thread != PROFILE_NO_THREAD ? s->thread : p->thread_count ? i % p->thread_count :
+					  PROFILE_NO_THREAD,
+				.samples = batch ? (uint32_t)s->samples : 1,
+				.weight = batch ? s->weight : s->weight / s->samples,
+			};
+	}
+	qsort(moments, p->moment_count, sizeof(*moments), by_time);
+	p->moments_of = p->stacks;
+	p->moment_step = step;
+	p->duration = steps * step;
+}
+
+static void take_times(struct profile *p, bool each)
+{
+	take_times_of(p, each, TIME_STEPS, NS_PER_MS);
+}
+
+#define CROWD 200
+
+/* So many threads take the stacks of P in turn. */
+static void let_crowd_run(struct profile *p)
+{
+	struct profile_thread *threads = need(calloc(CROWD, sizeof(*threads)));
+	struct profile_stack *stacks = (struct profile_stack *)(uintptr_t)p->stacks;
+	uint32_t i;
+
+	for (i = 0; i < CROWD; i++) {
+		char *name = need(malloc(32));
+
+		snprintf(name, 32, "%s-%u", i % 3 ? "http-nio-8080-exec" : "order-worker", i);
+		threads[i] = (struct profile_thread){1000 + i, name, 0, 0};
+	}
+	for (i = 0; i < p->stack_count; i++) {
+		stacks[i].thread = i % CROWD;
+		threads[i % CROWD].samples += stacks[i].samples;
+		threads[i % CROWD].weight += stacks[i].weight;
+	}
+	p->threads = threads;
+	p->thread_count = CROWD;
+	p->per_thread = true;
+}
+
+/* ---- marks ---- */
+
+#define HOSTILE_SPAN "</script><b>checkout</b>\xe2\x80\xae"
+#define SPANS 22
+#define POLLS 11
+
+/*
+ * On the first thread 20 spans of 100 ms in the first half, on the second two of 2 s from 6 s and from 8 s on; a pause at 3 s, and
+ * seven that are known by their part of the time alone; a moment at 7 s. Of another name ten spans of 100 ms on the first
+ * thread, and one of 3 s from 5 s on, on the third, which waits for work.
+ */
+static void put_marks(struct profile *p)
+{
+	static uint32_t parts[PROFILE_MARK_PARTS], polls[PROFILE_MARK_STEPS], spans[PROFILE_MARK_STEPS], pauses[PROFILE_MARK_STEPS];
+	static const struct profile_mark_gc gcs[] = {{"G1New", "G1 <Evacuation> Pause"}};
+	static const struct profile_other_event events[] = {
+		{"jdk.ThreadStart", 12, 0, 0, 5 * NS_PER_MS, 9 * NS_PER_S, NULL, 0, 0, false},
+		{"</script>evil", 5, 3 * NS_PER_MS, 2 * NS_PER_MS, 0, NS_PER_S, "heap<i>Used", 5 << 20, 3 << 20, true}};
+	static struct profile_mark_name names[] = {
+		{MARK_KIND_PAUSE, "GC Pause", 8, 270 * NS_PER_MS, 200 * NS_PER_MS, 1, parts, pauses},
+		{MARK_KIND_SPAN, HOSTILE_SPAN, SPANS, 6 * NS_PER_S, 2 * NS_PER_S, SPANS, NULL, spans},
+		{MARK_KIND_EVENT, "deploy<b>", 1, 0, 0, 1, NULL, NULL},
+		{MARK_KIND_SPAN, "poll", POLLS, 4 * NS_PER_S, 3 * NS_PER_S, POLLS, NULL, polls}};
+	static struct profile_mark items[SPANS + POLLS + 2];
+	static struct profile_mark_thread threads[3];
+	static struct profile_marks marks = {names, items, gcs, threads, events, 4, SPANS + POLLS + 2, 1, 3, 2,
+					     TIME_STEPS * NS_PER_MS};
+	uint32_t i, n = 0;
+
+	for (i = 0; i < 3; i++)
+		threads[i] = (struct profile_mark_thread){p->threads[i].tid, p->threads[i].name};
+	for (i = 0; i < 20; i++) {
+		if (i == 12) /* they are in the order of time */
+			items[n++] = (struct profile_mark){3 * NS_PER_S, 200 * NS_PER_MS, 0, PROFILE_NO_THREAD, 1};
+		items[n++] = (struct profile_mark){i * 250 * NS_PER_MS, 100 * NS_PER_MS, 1, 0, 0};
+		if (i % 2)
+			items[n++] = (struct profile_mark){(i * 250 + 200) * NS_PER_MS, 100 * NS_PER_MS, 3, 0, 0};
+	}
+	items[n++] = (struct profile_mark){5 * NS_PER_S, 3 * NS_PER_S, 3, 2, 0};
+	items[n++] = (struct profile_mark){6 * NS_PER_S, 2 * NS_PER_S, 1, 1, 0};
+	items[n++] = (struct profile_mark){7 * NS_PER_S, 0, 2, PROFILE_NO_THREAD, 0};
+	items[n++] = (struct profile_mark){8 * NS_PER_S, 2 * NS_PER_S, 1, 1, 0};
+	spans[mark_step(100 * NS_PER_MS)] = 20;
+	spans[mark_step(2 * NS_PER_S)] = 2;
+	polls[mark_step(100 * NS_PER_MS)] = POLLS - 1;
+	polls[mark_step(3 * NS_PER_S)] = 1;
+	pauses[mark_step(10 * NS_PER_MS)] = 7;
+	pauses[mark_step(200 * NS_PER_MS)] = 1;
+	parts[100] = 7;
+	p->marks = &marks;
+}
+
+static void sample_often(struct profile *p, unsigned times)
+{
+	struct profile_stack *stacks = (struct profile_stack *)(uintptr_t)p->stacks;
+	uint32_t i;
+
+	for (i = 0; i < p->stack_count; i++) {
+		stacks[i].samples *= times;
+		stacks[i].weight *= times;
+	}
+}
+
 /* Counters that fit the stacks of P: two samples lost. */
 static void count_up(struct profile *p)
 {
@@ -302,6 +448,33 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 		count_up(&p);
 		stand_for_calls(&p);
 		options->flat = 1000;
+	} else if (!strcmp(what, "wall") || !strcmp(what, "locks")) {
+		p = strcmp(what, "wall") ? work_waits() : work_sample(false);
+		options->views = &views;
+	} else if (!strcmp(what, "time") || !strcmp(what, "time-agent")) {
+		p = work_sample(false);
+		options->views = strcmp(what, "time") ? NULL : &views;
+		take_times(&p, false);
+	} else if (!strcmp(what, "marks")) {
+		p = work_sample(false);
+		options->views = &views;
+		take_times(&p, false);
+		put_marks(&p);
+	} else if (!strcmp(what, "large-time")) {
+		large_frames(&p);
+		large_stacks(&p, stacks);
+		sample_often(&p, 7);
+		count_up(&p);
+		options->views = &views;
+		take_times(&p, true);
+	} else if (!strcmp(what, "large-minutes")) {
+		large_frames(&p);
+		large_stacks(&p, stacks);
+		sample_often(&p, 7);
+		let_crowd_run(&p);
+		count_up(&p);
+		options->views = &views;
+		take_times_of(&p, true, 60000, 10 * NS_PER_MS);
 	} else if (!strcmp(what, "leaks")) {
 		demo_fill(&p);
 		count_up(&p);
@@ -333,6 +506,8 @@ static int write_profile(int argc, char **argv, const char *what)
 	struct format_options options = {.total = false};
 	struct profile p = make(what, argc > 3 ? (uint32_t)atoi(argv[3]) : 100000, &options), faults;
 	const struct profile *both[] = {&p, &faults};
+	struct format_beside beside;
+	struct findings findings;
 	struct buffer out;
 	int result;
 
@@ -346,6 +521,14 @@ static int write_profile(int argc, char **argv, const char *what)
 	faults.event = "page-faults";
 	faults.weight_kind = WEIGHT_COUNT;
 	faults.interval = 7;
+	/* "findings", "nothing": as the command shows them */
+	if (strcmp(what, "findings") == 0 || strcmp(what, "nothing") == 0) {
+		need(findings_find(&findings, both, 1, NULL) ? NULL : &findings);
+		findings.count = what[0] == 'n' ? 0 : findings.count;
+		snprintf(findings.rows[0].advice, sizeof(findings.rows[0].advice), "The page (-f x.html) shows who calls that.");
+		findings_beside(&beside, &findings, NULL);
+		options.beside = &beside;
+	}
 	format_write(f, both, strcmp(what, "events") ? 1 : 2, &options, &out, NULL);
 	result = buffer_flush(&out);
 	buffer_free(&out);

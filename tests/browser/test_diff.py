@@ -42,31 +42,84 @@ def test_json(pair):
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["unit"] == "ns" and result["before"]["file"] == "before.json" and result["after"]["event"] == "cpu"
+    assert result["compared_by"] == "second" and result["certainty"] == 0.95 and result["changes_looked_at"] > 20
     methods = {m["name"]: m for m in result["methods"]}
+    seconds = [result[side]["duration_ns"] / 1e9 for side in ("before", "after")]
     for name in ("demo.json.Parser.string", "demo.Archive.store", "demo.New.work", "longest_match", "demo.Pricing.total"):
         known = [sums(path, name) for path in pair]
         m = methods[name]
         assert [(m["self_before"], m["total_before"]), (m["self_after"], m["total_after"])] == known, name
+        for i, what in enumerate(("self", "total")):
+            rates = [known[side][i] / seconds[side] for side in (0, 1)]
+            assert [m[what]["before"], m[what]["after"]] == pytest.approx(rates, rel=1e-4), name
+            assert m[what]["low"] <= m[what]["change"] <= m[what]["high"]
+            assert m[what]["change"] == pytest.approx(rates[1] - rates[0], rel=1e-4, abs=1)
     change = [abs(m["self_after"] - m["self_before"]) for m in result["methods"]]
     assert change == sorted(change, reverse=True)
     for side in ("before", "after"):
         assert sum(m["self_" + side] for m in result["methods"]) == result[side]["total"]
 
 
+def listed(*args):
+    """{(method, self or total)} of a difference, and its JSON."""
+    result = json.loads(run(*args, "-o", "json").stdout)
+    return {(m["name"], what) for m in result["methods"] for what in ("self", "total") if m[what]["listed"]}, result
+
+
+def test_what_has_changed_is_listed_once(pair):
+    rows, result = listed(*pair)
+    assert ("demo.New.work", "self") in rows and ("longest_match", "self") in rows
+    methods = {m["name"]: m for m in result["methods"]}
+    # who only calls what is listed is told to have changed by it
+    assert methods["demo.New.work"]["total"]["in"] == "demo.New.work"
+    by = {name: m["total"]["in"] for name, m in methods.items() if "in" in m["total"]}
+    assert by and all(m in {name for name, _ in rows} for m in by.values()), by
+    for name, what in rows:
+        part = methods[name][what]
+        assert part["beyond_chance"] and (part["low"] > 0 or part["high"] < 0), name
+
+
+def test_equal_files_have_no_change(pair):
+    rows, result = listed(pair[0], pair[0])
+    assert not rows and not result["whole"]["beyond_chance"]
+    assert f"({len(result['methods'])} methods: all within chance)" in run(pair[0], pair[0]).stdout
+
+
 def test_text(pair):
     text = run(*pair).stdout
     lines = text.splitlines()
     assert lines[0].startswith("before  before.json: cpu, 10.02 s, 9,683 samples")
-    first = lines[4].split()
-    assert first[-1] == "longest_match" and first[4] == "+1.12", first
-    assert "methods are the same in both" in text
-    new = next(line for line in lines if line.endswith("demo.New.work"))
-    assert "+400 ms" in new and "0 ns" in new
-    assert "(83 methods are the same in both)" in run(pair[0], pair[0]).stdout
+    assert lines[2].startswith("whole   ") and "before, " in lines[2]
+    assert "others within chance" in text and "callers changed by what they call: " in text
+    table = [line for line in lines if line.split()[-2:-1] in (["self"], ["total"])]
+    assert {(line.split()[-1], line.split()[-2]) for line in table} == listed(*pair)[0]
+    new = next(line for line in table if line.endswith("demo.New.work"))
+    assert new.split()[:6] == ["0.00", "%", "3.99", "%", "+3.99", "%"] and 0 < float(new.split()[6]) < 3.99, new
+    assert " new  self " in new
+    gone = next(line for line in run(*reversed(pair)).stdout.splitlines() if line.endswith("demo.New.work"))
+    assert " gone  self " in gone and "−3.99 %" in gone
+    # the largest change first, whatever its sign
+    sizes = [abs(float(line.split()[4].replace("−", "-"))) for line in table]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_by_unit_of_work(pair):
+    """Twice the work in the second run: each method that does as much does half as much by unit of it."""
+    text = run(*pair, "--per", "orders=1000,2000").stdout
+    assert "1000 orders" in text.splitlines()[0] and "2000 orders" in text.splitlines()[1]
+    result = listed(*pair, "--per", "1000,2000")[1]
+    assert result["compared_by"] == "unit" and result["after"]["per"] == 2000
+    m = next(m for m in result["methods"] if m["name"] == "demo.New.work")
+    assert m["self"]["after"] == pytest.approx(400000000 / 2000)
+    assert listed(*pair, "--per", "1000")[1]["after"]["per"] == 1000
+    for wrong in ("0", "orders", "orders=", "1,2,3", "1,0", "-1", "1,", "1e3"):
+        done = run(*pair, "--per", wrong)
+        assert done.returncode == 2 and "how many units of work" in done.stderr, wrong
 
 
 def test_by_samples(pair):
-    assert "+400  " in next(line for line in run(*pair, "--samples").stdout.splitlines() if line.endswith("demo.New.work"))
+    line = next(line for line in run(*pair, "--samples").stdout.splitlines() if line.endswith("demo.New.work"))
+    assert line.split()[:3] == ["0.00", "39.92", "+39.92"], line
 
 
 def test_traces_are_compared_by_calls(make_page):
@@ -78,8 +131,9 @@ def test_traces_are_compared_by_calls(make_page):
 
 
 def test_collapsed_stacks_against_a_result(make_page):
-    text = run(make_page("demo", "json"), make_page("demo", "collapsed")).stdout
-    assert "(83 methods are the same in both)" in text
+    both = make_page("demo", "json"), make_page("demo", "collapsed")
+    text = run(*both).stdout
+    assert f"({len(listed(*both)[1]['methods'])} methods: all within chance)" in text and "whole" not in text
 
 
 def test_mistakes(pair, make_page, tmp_path):
@@ -135,7 +189,12 @@ def test_colours_tell_more_and_less(opened):
         assert p.js(colour, name).startswith(f"hsl({hue} "), name
     p.point(p.box("demo/Archive.store"))
     tip = p.text("#tip")
-    assert "before" in tip and "after" in tip and "points" in tip
+    assert "before" in tip and "after" in tip and "points" in tip and "within chance" not in tip
+    # what only chance has moved is grey, and the tip says so
+    same = p.js("""const g = jstrobe.graph, D = jstrobe.data, grey = [];
+        for (const b of g.rows.flat()) if (b.node && b.node.parent && g.colour(b) === g.restColour) grey.push(D.names[b.node.name]);
+        return grey""")
+    assert "demo/New.work" not in same and len(same) > 5, same
 
 
 def test_tables_of_a_difference(opened):

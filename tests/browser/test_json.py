@@ -11,7 +11,7 @@ ENDS = re.findall(r"^END\((\w+)", open(os.path.join(ROOT, "src/common/words/coun
 KINDS = re.findall(r'^X\(\w+,\s*"(\w+)"', open(os.path.join(ROOT, "src/common/words/frame_kinds.def")).read(), re.M)
 
 
-@pytest.fixture(params=["sample", "threads", "lines", "demo", "empty"])
+@pytest.fixture(params=["sample", "threads", "lines", "demo", "empty", "time-agent"])
 def data(request, make_page):
     return json.loads(make_page(request.param, "json").read_bytes())
 

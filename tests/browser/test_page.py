@@ -1,4 +1,6 @@
 """What the report page shows and does, checked against the JSON output of the same profile."""
+import base64
+import gzip
 import json
 import re
 
@@ -388,7 +390,7 @@ def test_calls_that_read_and_write(page, make_page):
     p.search("Audit.log")
     p.click("#io tr.link")
     assert p.js("return jstrobe.state.tab") == "graph" and "Audit" in p.js("return jstrobe.state.q")
-    assert p.js("return document.querySelectorAll('script').length") == 2
+    assert p.js("return document.querySelectorAll('script').length") == 3
     assert page("demo").js("return document.querySelector('#tabs [data-tab=io]').hidden")
 
 
@@ -448,7 +450,7 @@ def test_names_are_data(page):
     assert evil in [r[4] for r in table(p, "methods")]
     p.click("[data-tab=threads]")
     assert '\x1b[31m<b>"evil"</b>' in [r[2] for r in table(p, "threads")]
-    assert p.js("return [document.querySelectorAll('script').length, document.querySelectorAll('main b').length]") == [2, 0]
+    assert p.js("return [document.querySelectorAll('script').length, document.querySelectorAll('main b').length]") == [3, 0]
 
 
 def test_no_samples(page, make_page):
@@ -467,7 +469,50 @@ def test_no_way_out(make_page):
     assert not re.findall(r"""(?:src|href|action)\s*=\s*["'](?!data:)""", text)
     assert not re.findall(r"https?://", text)
     assert "default-src 'none'" in text
-    assert text.count("</script>") == 2
+    assert text.count("</script>") == 3
+    code = gzip.decompress(base64.b64decode(re.search(r'id="code">(.*?)</script>', text, re.S)[1])).decode()
+    assert len(code) > 100000 and "</script" not in code
+    assert not re.findall(r"https?://|fetch\(|XMLHttpRequest|WebSocket|import\(", code)
+
+
+def test_a_page_that_cannot_open_says_why(page, tmp_path):
+    p = page("demo")
+    with open(p.path, encoding="utf-8") as file:
+        text = file.read()
+    broken = tmp_path / "broken.html"
+    broken.write_text(re.sub(r'(id="code">\n.{200}).{40}', r"\1" + "A" * 40, text, count=1, flags=re.S))
+    p.get(f"file://{broken}")
+    assert "This page is damaged, or was cut off" in p.text("body > .nothing")
+    p.logs()
+    p.requests()
+    script = p.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "delete window.DecompressionStream"})
+    try:
+        p.open()
+        assert "needs a newer browser" in p.text("body > .nothing") and not p.js("return !!window.jstrobe")
+    finally:
+        p.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    p.open()
+    assert p.js("return !!window.jstrobe && !document.querySelector('body > .nothing')")
+
+
+def test_without_javascript(page, make_page):
+    """The short report is in the page, and shown; hostile names are text there, too."""
+    text = make_page("sample").read_text(encoding="utf-8")
+    rows = re.search(r"<noscript>.*<pre>(.*)</pre>\s*</noscript>", text, re.S)[1]
+    assert "self%" in rows and "samples taken" in rows and "<" not in rows and "&lt;" in rows, rows
+    assert text.count("</noscript>") == 1
+    p = page("sample")
+    ask = p.driver.execute_cdp_cmd
+    ask("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        p.driver.get(f"file://{p.path}#plain")
+        p.driver.refresh()
+        root = ask("DOM.getDocument", {})["root"]["nodeId"]
+        shown = ask("DOM.querySelector", {"nodeId": root, "selector": "noscript pre"})["nodeId"]
+        box = ask("DOM.getBoxModel", {"nodeId": shown})["model"]
+    finally:
+        ask("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert box["height"] > 100 and box["width"] > 300, box
 
 
 def test_no_legend_of_one_kind(page):
@@ -482,7 +527,7 @@ def test_no_legend_of_one_kind(page):
     path = f"{p.path}.markers.html"
     with open(path, "w", encoding="utf-8") as file:
         file.write(before + json.dumps(data).replace("<", "\\u003c") + after)
-    p.driver.get(f"file://{path}")
+    p.get(f"file://{path}")
     assert p.js("return jstrobe.data.top[7]") == [5, 5]
     assert not p.js("return document.querySelector('#kinds').offsetHeight")
 

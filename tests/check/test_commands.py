@@ -15,7 +15,7 @@ COMMAND = os.path.join(tree.OUT, "bin", "jstrobe")
 NO_PROCESS = "4999999"
 PIDS = {"1234", "26461", "PID", "$PID", "PID|NAME"}
 WITH_PROCESS = {"record", "start", "stop", "dump", "resume", "status", "stream", "top", "metrics", "memory", "trace", "doctor", "clean", "list"}
-WITH_FILES = {"convert", "diff"}
+WITH_FILES = {"convert", "diff", "explain"}
 
 
 def shown():

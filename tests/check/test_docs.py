@@ -13,6 +13,7 @@ def test_options_page():
     if not os.path.exists(COMMAND):
         pytest.skip("the command is not built")
     assert tree.run(COMMAND, "help", "--markdown") == tree.read("docs/reference/options.md"), "run `make docs`"
+    assert tree.read("docs/use/top.md").endswith(tree.run(COMMAND, "help", "--markdown", "top")), "run `make docs`"
 
 
 def test_counters_page():

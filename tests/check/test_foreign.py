@@ -10,7 +10,7 @@ import subprocess
 import pytest
 import tree
 
-LOOKERS = ["src/cli/attach", "src/cli/doctor", "src/cli/memory", "src/cli/transfer.c", "src/cli/signs.c", "src/cli/apart.c"]
+LOOKERS = ["src/cli/attach", "src/cli/doctor", "src/cli/memory", "src/cli/talk/transfer.c", "src/cli/talk/signs.c", "src/cli/talk/apart.c"]
 READS = re.compile(r"_?_?(f?open(at)?(64)?(_2)?|freopen|fdopen|opendir|fdopendir|scandir(at)?|mmap(64)?|fgets|getline|getdelim|"
                    r"fread|f?scanf|__isoc(99|23)_fscanf|read|readv|pread(64)?|creat|glob|ftw|nftw)(_chk)?(_unlocked)?")
 MAY = {
@@ -27,7 +27,7 @@ MAY = {
     "src/cli/doctor/system_checks.c": "the folder /proc/PID/fd, with a limit of entries",
     "src/cli/memory/peek.c": "/proc/PID/pagemap, at the places of some pages",
     "src/cli/memory/saved_memory.c": "a reading that was saved, with a limit",
-    "src/cli/transfer.c": "/proc/kallsyms, which goes on unread, namespaces, /dev/null",
+    "src/cli/talk/transfer.c": "/proc/kallsyms, which goes on unread, namespaces, /dev/null",
 }
 
 

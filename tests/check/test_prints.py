@@ -25,7 +25,8 @@ MAY_WRITE = {
     "src/common/os/output_copy.c": "results and streams go to their place as they are; for people they passed shown_put, make_safe",
     "src/cli/reading.c": "a sentence of our own, in a signal handler",
     "src/cli/watch.c": "one sentence that clean_name has made, when the command has to end",
-    "src/cli/launch.c": "a byte, or a number, to a pipe of ours",
+    "src/cli/talk/picked_up.c": "what the program writes to its own stderr, as it comes, but for one line",
+    "src/cli/talk/launch.c": "a byte, or a number, to a pipe of ours",
     "src/cli/selftest/program.c": "our own words to our own program",
     "src/profile/writers/jfr/jfr_chunk.c": "a recording's head into its file",
 }
@@ -36,6 +37,9 @@ MAY_NAME = {
     "src/cli/result.c": "where results go; see above",
     "src/cli/reading.c": "a sentence of our own",
     "src/cli/watch.c": "see above",
+    "src/cli/talk/picked_up.c": "see above",
+    "src/cli/talk/launch.c": "the stderr of the program that is started",
+    "src/cli/commands/cmd_mcp.c": "messages of the protocol go there, which json_writer has made; all else goes to stderr",
     "src/cli/commands/cmd_top.c": "whether stdout is a terminal",
 }
 

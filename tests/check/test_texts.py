@@ -71,10 +71,14 @@ def test_other_shells_read_it(shell, record_testsuite_property):
 
 
 def test_every_option_can_be_completed():
-    """What --help lists is what the shells offer, no more and no less."""
-    listed = set(re.findall(r"^ +(?:-\S, )?--([a-z-]+)", text("options"), re.M))
-    offered = set(o[2:] for o in complete("--"))
-    assert listed and listed == offered
+    """Behind each command the shells offer what help lists of it, no more and no less."""
+    listed = {}
+    for command in re.findall(r"^COMMAND\((\w+)", tree.read("src/cli/commands.def"), re.M):
+        listed[command] = set(re.findall(r"^ +(?:-\S, )?--([a-z_-]+)", text(command, "--all"), re.M))
+        assert listed[command] == set(o[2:] for o in complete(command, "--")), command
+    assert listed["record"] == set(o[2:] for o in complete("--")), "as without a command"
+    assert set.union(*listed.values()) == set(re.findall(r"^ +(?:-\S, )?--([a-z_-]+)", text("options"), re.M))
+    assert "-i" in complete("record", "-") and "-i" in complete("convert", "-") and "-i" not in complete("stop", "-")
 
 
 @pytest.mark.parametrize("page", ["jstrobe", "agent"])

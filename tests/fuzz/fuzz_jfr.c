@@ -1,6 +1,6 @@
 /*
- * Recordings and collapsed stacks of any bytes: what is read has sums that hold, and what a repair
- * writes is finished and says the same.
+ * Recordings, collapsed stacks and files of other profilers of any bytes: what is read has sums that hold, and what a
+ * repair writes is finished and says the same.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "profile/model/profile_marks.h"
 #include "profile/readers/jfr/chunk.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/format.h"
@@ -30,6 +31,20 @@ static void check(const struct profile *p)
 		FUZZ_CHECK(p->frames[i].name && p->frames[i].kind < FRAME_KINDS);
 }
 
+static void check_marks(const struct profile_marks *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->item_count; i++) {
+		FUZZ_CHECK(m->items[i].name < m->name_count && m->items[i].gc <= m->gc_count);
+		FUZZ_CHECK(m->items[i].thread == PROFILE_NO_THREAD || m->items[i].thread < m->thread_count);
+	}
+	for (i = 0; i < m->name_count; i++)
+		FUZZ_CHECK(m->names[i].name && m->names[i].kind < MARK_KINDS && m->names[i].kept <= m->names[i].count);
+	for (i = 0; i < m->event_count; i++)
+		FUZZ_CHECK(m->events[i].type && m->events[i].first <= m->events[i].last && m->events[i].count);
+}
+
 static void read_as(const char *path, const struct options *o)
 {
 	const struct profile *const *profiles;
@@ -47,6 +62,8 @@ static void read_as(const char *path, const struct options *o)
 	FUZZ_CHECK(count > 0);
 	for (i = 0; i < count; i++)
 		check(profiles[i]);
+	if (profiles[0]->marks)
+		check_marks(profiles[0]->marks);
 	format_write(format_by_name("collapsed"), profiles, count, &options, &out, NULL);
 	FUZZ_CHECK(!out.failed);
 	buffer_free(&out);
@@ -78,19 +95,25 @@ static void repair(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct options plain, special;
+	struct options plain, special, timed, exported;
 	char path[32];
 
 	fuzz_file(data, size, path);
 	options_init(&plain);
 	options_init(&special);
-	special.threads = special.lines = true;
+	options_init(&timed);
+	options_init(&exported);
+	special.threads = special.lines = exported.threads = exported.lines = true;
+	strcpy(timed.format, "flamegraph");
+	strcpy(exported.format, "pprof");
 	strcpy(special.families, "all,test.Far");
 	strcpy(special.from, "0");
 	strcpy(special.states, "default,runnable,sleeping");
 	strcpy(special.filter, "1-1000000");
 	read_as(path, &plain);
 	read_as(path, &special);
+	read_as(path, &timed);
+	read_as(path, &exported);
 	repair(path);
 	return 0;
 }

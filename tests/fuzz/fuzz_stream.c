@@ -4,13 +4,14 @@
  */
 #include <string.h>
 
-#include "cli/live/top.h"
+#include "cli/live/top_view.h"
 #include "cli/live/trace.h"
 #include "fuzz.h"
 
 static void top(const char *text, size_t size, unsigned columns)
 {
-	struct top_view view = {.rows = 40, .columns = columns, .filter = columns & 1 ? "a" : "", .by_total = columns & 2};
+	struct top_view view = {.rows = 40, .columns = columns, .filter = "", .terminal = columns & 1, .idle = columns & 2,
+				.events = "cpu"};
 	struct top_model m = {0};
 	struct buffer out = BUFFER_INIT;
 
@@ -19,13 +20,15 @@ static void top(const char *text, size_t size, unsigned columns)
 		size_t n = end ? (size_t)(end - text) : size;
 
 		if (n == 0) /* an empty line: the next screen */
-			top_next(&m);
+			top_next(&m, 0);
 		top_take(&m, text, n);
 		n += end != NULL;
 		text += n;
 		size -= n;
 	}
-	top_show(&m, &view, &out);
+	top_next(&m, 0);
+	for (view.view = 0; view.view < TOP_VIEWS; view.view++)
+		top_show(&m, &view, &out);
 	FUZZ_CHECK(!out.failed);
 	buffer_free(&out);
 	top_free(&m);

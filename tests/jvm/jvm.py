@@ -240,7 +240,11 @@ class Program:
             os.remove(f"/tmp/.java_pid{self.pid}")
         threading.Thread(target=self._read, daemon=True).start()
         if ready:
-            self.wait_for("READY")
+            try:
+                self.wait_for("READY")
+            except BaseException:
+                self.__exit__()  # no `with` does so yet
+                raise
 
     def _read(self):
         for line in self.process.stdout:
@@ -363,9 +367,24 @@ class Program:
 
 # ---- jstrobe ---------------------------------------------------------------------------
 
-def jstrobe(*args, timeout=120, **more):
-    """Run the command; returns the finished process with text in stdout and stderr."""
-    return subprocess.run([COMMAND, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+def replacing(args, cwd=None):
+    """ARGS, words of a command, with --overwrite where one of them is a file that is there and may be its result."""
+    words = list(map(str, args))
+    own = words[:words.index("--")] if "--" in words else words
+    there = "-f" in own[:-1] and os.path.isfile(os.path.join(cwd or WORK, own[own.index("-f") + 1]))
+    read = {"convert": 2, "diff": 3}.get(own[0] if own else None)
+    there |= bool(read) and len(own) > read and any(os.path.isfile(os.path.join(cwd or WORK, word)) for word in own[read:])
+    first = 1 if own and own[0][0] != "-" else 0  # options come behind the command's name, if there is one
+    return [*words[:first], "--overwrite", *words[first:]] if there and "--overwrite" not in words else words
+
+
+def jstrobe(*args, timeout=120, overwrite=True, **more):
+    """
+    Run the command; returns the finished process with text in stdout and stderr. OVERWRITE: a result may replace what
+    another test, or another round, has left.
+    """
+    words = replacing(args, more.get("cwd")) if overwrite else list(map(str, args))
+    return subprocess.run([COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, timeout=timeout, cwd=more.pop("cwd", WORK), **more)
 
 
@@ -386,8 +405,12 @@ def perf_helpers(pid):
 
 
 def result_file(suffix=".json"):
+    """A name that is free: an earlier process of this number may have left one."""
     _number[0] += 1
-    return os.path.join(WORK, f"result-{os.getpid()}-{_number[0]}{suffix}")
+    path = os.path.join(WORK, f"result-{os.getpid()}-{_number[0]}{suffix}")
+    if os.path.exists(path):
+        os.remove(path)
+    return path
 
 
 def stolen():
@@ -418,6 +441,17 @@ def record(program, *options, watch=None):
     os.remove(path)
     profile.check()
     return profile
+
+
+def recorded(pid, *options):
+    """The result of `record` as it is: what it says first, and what went on around the samples."""
+    path = result_file(".json")
+    done = jstrobe("record", "-f", path, *options, pid)
+    assert done.returncode == 0, done.stderr
+    with open(path) as file:
+        result = json.load(file)
+    os.remove(path)
+    return result
 
 
 def unique(pairs):

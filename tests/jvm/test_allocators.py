@@ -11,6 +11,8 @@ from test_hard_copies import copy_to
 from test_hard_peers import load_agent
 from test_nativemem import METHODS, asked, own, queue_full, result, start
 
+pytestmark = pytest.mark.in_pairs
+
 ALLOCATORS = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
 
 

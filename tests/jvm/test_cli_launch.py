@@ -31,7 +31,7 @@ def test_streams_and_status_pass_through(jdk):
     running = launch(jdk, "-q", "-i", "1ms", "-f", path, program=java(jdk, "300", "7"))
     out, err = running.communicate("hello\n", timeout=60)
     assert running.returncode == 7 and out == "out hello\n" and err == "err hello\n"
-    running = launch(jdk, "-i", "1ms", "-f", path, program=java(jdk, "300", "7"))
+    running = launch(jdk, "--overwrite", "-i", "1ms", "-f", path, program=java(jdk, "300", "7"))
     out, err = running.communicate("hello\n", timeout=60)
     assert running.returncode == 7 and out == "out hello\n"
     # behind the program's own words ours on the result
@@ -201,7 +201,8 @@ def test_mistakes_in_agentpath_leave_the_program_alone(jdk):
             ("start,page-faults", ["unknown option: page-faults; an event is event=page-faults"]),
             ("start,interval=0", ["interval: 0 is out of range"]),
             ("start,file=/no/such/folder/x.html", ["/no/such/folder"]),
-            ("start,file=x.pprof", ["not available yet: pprof"]),
+            ("start,file=x.gif", ["there is no format .gif"]),
+            ("start,file=x.pb.gz", ["only the jstrobe command writes it"]),
             ("stop", ["no "]),
             ("threads", ["nothing to do"]),
             ("connect=/no/such/socket,token=1,protocol=1", ["/no/such/socket"])):

@@ -51,7 +51,7 @@ def test_start_stop_and_dump_say_the_same(jdk17):
 
 # ---- suffixes -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", ["x.svg", "x.html.gz", "x.pprof", "app.jar"])
+@pytest.mark.parametrize("name", ["x.gif", "x.html.gz", "x.pdf", "app.jar"])
 @pytest.mark.parametrize("command", ["record", "start", "dump", "trace", "agent", "convert"])
 def test_a_suffix_that_no_format_has_is_refused(jdk17, tmp_path, command, name):
     path = tmp_path / name
@@ -82,7 +82,8 @@ def test_suffixes_that_are_text(jdk17, tmp_path, name, begins):
         assert done.returncode == 0, done.stderr
         done = jstrobe("record", "-d", "0.2", "-o", "json", "-f", tmp_path / "x.svg", program.pid)
         assert done.returncode == 0, "a format that was asked for wins"
-    assert (tmp_path / name).read_text().startswith(begins)
+    text = (tmp_path / name).read_text()
+    assert text.startswith(begins) or ("\n" + begins) in text  # findings stand in front
     assert (tmp_path / "x.svg").read_text().startswith("{")
 
 
@@ -94,7 +95,7 @@ def test_threads_are_told_apart_in_sums(jdk, output):
         tids = {tid for tid, name in program.threads().items()}
         apart = jstrobe("record", "-t", "-i", "1ms", "-d", "1", "-o", output, program.pid)
         together = jstrobe("record", "-i", "1ms", "-d", "0.3", "-o", output, program.pid)
-        more = jstrobe("record", "-t", "-e", "wall", "-d", "0.5", "-o", output, program.pid)
+        more = jstrobe("record", "-t", "-e", "wall", "--idle", "-d", "0.5", "-o", output, program.pid)
     assert apart.returncode == together.returncode == more.returncode == 0, apart.stderr
     row = re.compile(r"^ *([\d.]+)% +\S.*\[(.+) tid=(\d+)\]  (\S.*) \((\d+)% of it\)$", re.M)
     found = row.findall(apart.stdout)

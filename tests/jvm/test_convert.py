@@ -103,7 +103,7 @@ def test_every_stack_is_the_jdks(of_17, event, family):
         frames = [f"{f['method']['type']['name'].replace('/', '.')}.{f['method']['name']}:{f['lineNumber']}"
                   for f in values["stackTrace"]["frames"]]
         theirs[(values["sampledThread"]["osThreadId"], *reversed(frames))] += 1
-    profile = converted(of_17, "-t", "--lines", "-e", family)
+    profile = converted(of_17, "-t", "--lines", "--no-norm", "-e", family)
     ours = collections.Counter()
     for stack in profile.stacks:
         frames = [f if ":" in f else f + ":-1" for f in stack["frames"]]
@@ -163,7 +163,7 @@ def test_called_as_jfrconv(of_17, of_25, tmp_path):
         assert done.returncode == 0, done.stderr
         assert (tmp_path / made).stat().st_size and ("-o" not in args or "tree" not in args or
                                                      '"asTree":true' in (tmp_path / made).read_text()), made
-        said = jstrobe("convert", *args[:-1], "-f", str(tmp_path / "same"), of_17) if made.endswith(f"{name}.collapsed") else None
+        said = jstrobe("convert", "--no-norm", *args[:-1], "-f", str(tmp_path / "same"), of_17) if made.endswith(f"{name}.collapsed") else None
         # jfrconv tells how a method was compiled, in collapsed stacks always
         assert not said or lines_of(tmp_path / "same") == lines_of(tmp_path / made)
         (tmp_path / made).unlink()
@@ -261,7 +261,7 @@ def test_wrong_usage(tmp_path):
     text = tmp_path / "x.collapsed"
     text.write_text("a;b 1\n")
     for words, says in ((["convert"], "which file"), (["convert", "a", "b", "c"], "several files become as many"),
-                        (["convert", text, text], "same file"), (["record", "--from", "1s", "1"], "only 'jstrobe convert'"),
+                        (["convert", text, text], "same file"), (["record", "--from", "1s", "1"], "it belongs to convert"),
                         (["convert", text, tmp_path / "y.jfr"], "no JFR recording"), (["convert", "-e", "cpu", text], "collapsed"),
                         (["convert", "-I", ".*Map.*", text], "not regular expressions"),
                         (["convert", "--exclude", "^Map", text], "not regular expressions"),
@@ -290,7 +290,7 @@ def test_async_profilers(programs, tmp_path):
         program.stop()
     for family in ("--cpu", "--alloc"):
         ours, theirs = tmp_path / "ours.collapsed", tmp_path / "theirs.collapsed"
-        assert jstrobe("convert", family, path, ours).returncode == 0
+        assert jstrobe("convert", "--no-norm", family, path, ours).returncode == 0
         subprocess.run([jdk.java, "-jar", converter, family, "-o", "collapsed", path, theirs], check=True,
                        stdout=subprocess.DEVNULL)
         found = []

@@ -6,6 +6,8 @@ import jvm
 import pytest
 from jvm import Program, counted, jstrobe, result_file, wait_until
 
+pytestmark = pytest.mark.in_pairs
+
 EVENTS = {"wall": ("-e", "wall", "-i", "50ms", "--vthreads"), "lock": ("-e", "lock")}
 HEAP = ["-Xmx3g"]
 

@@ -14,7 +14,7 @@ from engines import EngineContainer
 from jvm import jstrobe, wait_until
 from test_containers import COPY, clean, end_jvm
 
-pytestmark = [pytest.mark.together]
+pytestmark = [pytest.mark.together, pytest.mark.each_jdk]
 
 # Engine, and what its containers are. As Kubernetes makes them: a read-only root, no capability, an ordinary user, a
 # small /tmp; in a namespace of users, whose numbers are others here; root in there, with what Docker leaves it and a /tmp

@@ -9,6 +9,8 @@ import pytest
 from jfr import Recording
 from jvm import LIBRARY, Profile, Program, counted, jstrobe, result_file, wait_until
 
+pytestmark = pytest.mark.in_pairs
+
 THROWS, DYING = 2000, 20
 SEEN = {"often": "truth.Throws$Often", "seldom": "truth.Throws$Seldom", "dying": "truth.Throws$Dying",
         "virtual": "truth.Throws$Virtual"}

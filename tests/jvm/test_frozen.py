@@ -14,6 +14,8 @@ from jvm import Program, counted, record
 sys.path.insert(0, os.path.join(jvm.ROOT, "tests"))
 import jdks  # noqa: E402
 
+pytestmark = pytest.mark.each_jdk
+
 SEEDS = (0o01234567076543210213, 0o75310246642013570001, 0o00000000000000000001, 0o55313131555333111513)
 DIGITS = 20
 WHOLE = 0.99

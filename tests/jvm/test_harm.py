@@ -8,7 +8,7 @@ import jvm
 import pytest
 from jvm import Program, counted, jstrobe, record, wait_until
 
-pytestmark = pytest.mark.together
+pytestmark = [pytest.mark.together, pytest.mark.each_jdk]
 
 
 def caught_signals(program):

@@ -44,7 +44,7 @@ def may_trace():
 def kill_at(call, number, log, *args):
     """Run the command and kill it when it makes the system call CALL for that time; its exit status."""
     done = subprocess.run(["strace", "-f", "-qq", "-o", log, "-e", f"trace=bind,{call}", "-e",
-                           f"inject={call}:signal=SIGKILL:when={number}", COMMAND, *map(str, args)], cwd=jvm.WORK,
+                           f"inject={call}:signal=SIGKILL:when={number}", COMMAND, *jvm.replacing(args)], cwd=jvm.WORK,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
     with open(log) as file:
         sockets = re.findall(r"\.jstrobe-\w+", file.read())
@@ -58,7 +58,7 @@ def kill_at(call, number, log, *args):
 
 def calls_of(log, *args):
     """The system calls of a whole run of the command in their order: [(name, which one of that name)]."""
-    subprocess.run(["strace", "-f", "-qq", "-o", log, COMMAND, *map(str, args)], cwd=jvm.WORK, check=True,
+    subprocess.run(["strace", "-f", "-qq", "-o", log, COMMAND, *jvm.replacing(args)], cwd=jvm.WORK, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
     with open(log) as file:
         found = [re.match(r"(\d+ +)(\w+)\(", line) for line in file]

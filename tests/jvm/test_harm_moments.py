@@ -99,7 +99,7 @@ def test_a_session_that_ends_while_the_jvm_starts(jdk):
 
 
 def command(*args):
-    return subprocess.Popen([COMMAND, *map(str, args)], cwd=jvm.WORK, text=True, stdin=subprocess.DEVNULL,
+    return subprocess.Popen([COMMAND, *jvm.replacing(args)], cwd=jvm.WORK, text=True, stdin=subprocess.DEVNULL,
                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 

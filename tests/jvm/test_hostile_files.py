@@ -11,6 +11,8 @@ import subprocess
 import jvm
 import pytest
 
+pytestmark = pytest.mark.together
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 spec = importlib.util.spec_from_file_location("hostile_files", os.path.join(ROOT, "bench", "hostile_files.py"))
 made = importlib.util.module_from_spec(spec)

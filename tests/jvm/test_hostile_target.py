@@ -29,7 +29,7 @@ def run(*words):
     """Exit code, stderr, and the most memory (KB) of one command."""
     with tempfile.TemporaryFile() as said:
         done = subprocess.run(["/usr/bin/python3", "-I", "-S", "-c", PARENT, "/bin/sh", "-c", 'exec "$@" >/dev/null', "sh",
-                               jvm.COMMAND, *map(str, words)], stdout=subprocess.PIPE, stderr=said, cwd=jvm.WORK, timeout=300)
+                               jvm.COMMAND, *jvm.replacing(words)], stdout=subprocess.PIPE, stderr=said, cwd=jvm.WORK, timeout=300)
         said.seek(0)
         code, memory = map(int, done.stdout.split())
         return code, said.read().decode(), memory

@@ -11,6 +11,8 @@ from jvm import Program, counted, jstrobe, profile_of, result_file, wait_until
 
 from test_hard_copies import copy_to
 
+pytestmark = pytest.mark.in_pairs
+
 KINDS = "files+channels+sockets+pipes+threads+reused"
 
 
@@ -116,6 +118,25 @@ def test_each_call(jdk, how, truth_library, tmp_path, say):
     assert all(abs(share) <= 0.1 for share in least.values()), said
 
 
+@pytest.mark.parametrize("how", ["platform", "timed", "virtual", "virtual+timed"])
+def test_waits_in_no_call_are_told_of(jdk, how, tmp_path):
+    """While a virtual thread waits for a peer it is in no call, and who reads with a timeout is in poll: the tables say
+    so, and of others they do not."""
+    if "virtual" in how and jdk.version < 21:
+        pytest.skip("this JDK has no virtual threads")
+    kinds = how.replace("platform", "pipes") + "+files+channels+sockets+reused"
+    with Program(jdk, "Io", tmp_path, counted(200, 2000), kinds) as program:
+        start(program, 0)
+        program.play()
+        done = jstrobe("stop", program.pid)
+        assert done.returncode == 0, done.stderr
+    said = "virtual threads are parked while they wait for a peer" in done.stdout
+    assert said == ("virtual" in how), done.stdout
+    # before JDK 13 no method tells such reads from others
+    said = "who reads with a timeout waits in poll" in done.stdout
+    assert said == (how == "timed" and jdk.version >= 13), done.stdout
+
+
 def test_at_the_default_interval(jdk, truth_library, tmp_path, say):
     """Calls of a millisecond or more are all there, shorter ones stand for others: sums are right within four standard
     errors."""
@@ -163,7 +184,7 @@ def test_at_the_default_interval(jdk, truth_library, tmp_path, say):
 def test_idle_and_open(jdk, say):
     """What a server waits for weighs nothing, what a client waits for does, also while it goes on; each of it once."""
     with Program(jdk, "Io", "/tmp", 1, "idle") as program:
-        start(program, "1ms")
+        start(program, "1ms", "-t")
         port = program.play()["port"]
         time.sleep(1)
         first, began = result(program, command="dump"), time.monotonic()
@@ -179,6 +200,13 @@ def test_idle_and_open(jdk, say):
         assert least * 1e9 <= accept["idle_ns"] and accept["time_ns"] == 0, accept
         assert abs(profile.total("truth.Io.idle") + profile.total("truth.Io.lambda") - open_read["time_ns"]) >= 0
         assert profile.weight["total"] < (least + 2) * 2e9
+        # of the threads that are in the calls, not of ours, which tell of them
+        whose = {}
+        for s in profile.json["stacks"]:
+            thread = profile.json["threads"][s["thread"]]
+            whose[thread["name"]] = whose.get(thread["name"], 0) + s["weight"] + s.get("idle", 0)
+            assert not thread["name"].startswith("jstrobe"), (thread, s)
+        assert whose["client"] >= 0.99 * open_read["time_ns"] and {"connection", "server"} <= set(whose), whose
     assert first.samples["lost"] == dict.fromkeys(first.samples["lost"], 0)
 
 

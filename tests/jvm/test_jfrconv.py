@@ -9,6 +9,7 @@ import time
 
 import jvm
 import pytest
+import viewers
 from jvm import Program, jstrobe
 
 pytestmark = pytest.mark.together
@@ -281,10 +282,9 @@ def test_what_it_takes(programs, tmp_path):
     assert all(word in page for word in ('"highlight":"Words.*"', '"reverse":true', '"inverted":true')), page[:3000]
     done = run("-o", "collapsed", "--cpu", path.parent)
     assert done.returncode == 0 and stacks(tmp_path / "x.collapsed"), done.stderr
+    done = run("-o", "pb.gz", "--cpu", path.parent)
+    assert done.returncode == 0 and viewers.Pprof(tmp_path / "x.pb.gz").samples, done.stderr
     for words, says in ((["-o", "heatmap", path], "jfr-converter.jar -o heatmap"),
-                        (["-o", "pb.gz", path], "is not written here"),
-                        (["-o", "pprof", path], "is not written here"),
-                        (["-o", "otlp", path], "is not written here"),
                         (["-I", "a(?=b)", path, "y.collapsed"], "only Java's expressions"),
                         (["-X", "[a", path, "y.collapsed"], "not understood"),
                         (["-I", "a**(", path, "y.collapsed"], "not understood"),

@@ -5,6 +5,8 @@ import subprocess
 import jvm
 import pytest
 
+pytestmark = pytest.mark.in_pairs
+
 PEERS = os.path.join(jvm.OUT, "peers")
 JARS = [os.path.join(PEERS, name + ".jar") for name in
         ("jmh-core-1.37", "jmh-generator-annprocess-1.37", "jopt-simple-5.0.4", "commons-math3-3.6.1")]

@@ -7,6 +7,8 @@ import pytest
 from jfr import Recording
 from jvm import Profile, Program, jstrobe, result_file, wait_until
 
+pytestmark = pytest.mark.in_pairs
+
 COLLECTORS = ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC", "-XX:+UseShenandoahGC"]
 
 TICKS = 100_000  # a second, in recordings

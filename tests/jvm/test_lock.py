@@ -9,6 +9,8 @@ import pytest
 from jvm import LIBRARY, Profile, Program, counted, jstrobe, record, result_file, wait_until
 from jfr import Recording
 
+pytestmark = pytest.mark.in_pairs
+
 STATES = {"monitor": "blocked", "lock": "parked", "write": "parked", "semaphore": "parked", "wait": "waiting",
           "condition": "parked", "queue": "parked"}
 CLASSES = {"monitor": "truth.Locks$Monitor", "lock": "java.util.concurrent.locks.ReentrantLock$NonfairSync",

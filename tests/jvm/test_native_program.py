@@ -14,6 +14,8 @@ import pytest
 from jfr import Recording
 from jvm import jstrobe
 
+pytestmark = pytest.mark.together
+
 SOURCES = os.path.join(jvm.ROOT, "tests", "jvm", "programs")
 
 

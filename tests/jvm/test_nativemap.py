@@ -9,6 +9,8 @@ from jvm import Profile, Program, counted, jstrobe, profile_of, result_file
 
 from test_hard_copies import copy_to
 
+pytestmark = pytest.mark.in_pairs
+
 MB = 1 << 20
 ALL = ("keep", "parts", "reserve", "resize", "failing", "crossed", "other")
 ASKED = {"maps_keep": 64 * MB // 4 + 2 * MB, "maps_churn": 400 * (MB // 4 + 4096), "maps_partial": 16 * MB,

@@ -15,6 +15,8 @@ from test_hard_copies import copy_to
 from test_hard_native import tricks, worked
 from test_live import leak
 
+pytestmark = pytest.mark.in_pairs
+
 METHODS = ("keep", "churn", "grow")
 
 

@@ -12,6 +12,8 @@ import pytest
 from jfr import Recording
 from jvm import Program, jstrobe, record, result_file, wait_until
 
+pytestmark = pytest.mark.in_pairs
+
 MS = 1_000_000
 OWNED = ("monitor", "lock")
 KINDS = {"monitor": "monitor", "lock": "park", "wait": "wait", "park": "park"}

@@ -5,15 +5,17 @@ import time
 import pytest
 from jvm import Program, counted, record
 
+pytestmark = pytest.mark.in_pairs
+
 CASES = [(kind, ms, threads) for kind in ("monitor", "lock") for ms in (1, 20) for threads in ("platform", "virtual")]
 CLASSES = {"monitor": "java.lang.Object", "lock": "java.util.concurrent.locks.ReentrantLock$NonfairSync"}
 
 
 class Told:
-    """What a result tells of Holders' waits, beside what the program itself has counted of them."""
+    """What a result tells of the holders' waits, beside what the program itself has counted of them."""
 
     def __init__(self, jdk, kind, *args):
-        with Program(jdk, "Holders", kind, *args) as program:
+        with Program(jdk, "BriefHolders", kind, *args) as program:
             program.work(0.3)
             # 0: of waits below the interval, as of those that find the lock free again, not all are recorded
             self.json = record(program, "-e", "lock", "--lock", "0", "-d", counted(2, 20)).json

@@ -7,6 +7,8 @@ import jvm
 import pytest
 from jvm import wait_until
 
+pytestmark = pytest.mark.in_pairs
+
 PAGE = os.path.join(jvm.ROOT, "README.md")
 SECONDS = 120
 

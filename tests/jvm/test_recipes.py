@@ -15,6 +15,8 @@ import jvm
 import pytest
 from jvm import Program, jstrobe
 
+pytestmark = pytest.mark.in_pairs
+
 PAGE = os.path.join(jvm.ROOT, "docs", "use", "recipes.md")
 PLACE = os.path.join(jvm.WORK, "recipes")
 PREFIX, PROF, PROJECT, TOMCAT = (os.path.join(PLACE, d) for d in ("opt", "prof", "project", "tomcat"))

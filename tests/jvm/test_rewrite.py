@@ -10,7 +10,7 @@ import zipfile
 import pytest
 from jvm import LIBRARY, OUT, OWN, ROOT, SOAK, compiler, counted
 
-pytestmark = pytest.mark.together
+pytestmark = [pytest.mark.together, pytest.mark.each_jdk]
 
 REWRITER = os.path.join(OUT, "tests", "rewrite_classes")
 TOOLS = os.path.join(OWN, "rewrite")

@@ -10,6 +10,8 @@ import jvm
 import pytest
 from jvm import Profile, Program, jstrobe, wait_until
 
+pytestmark = pytest.mark.in_pairs
+
 MS = 1_000_000
 LOCK = {"monitor": "truth.OpenWaits.monitor", "lock": "truth.OpenWaits.lock", "wait": "truth.OpenWaits.waits",
         "park": "truth.OpenWaits.parks"}

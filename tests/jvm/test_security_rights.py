@@ -85,7 +85,7 @@ def test_no_file_of_the_targets_with_roots_rights(jdk, where, say):
     with other_users_jvm(jdk, where) as program:
         for words in (["record", "-d", "0.2", "-f", jvm.result_file(".html")], ["status"], ["clean"], ["doctor"]):
             log = jvm.result_file(".strace")
-            done = subprocess.run(["strace", "-f", "-qq", "-s", "300", "-o", log, "-e", "trace=" + CALLS, jvm.COMMAND, *words,
+            done = subprocess.run(["strace", "-f", "-qq", "-s", "300", "-o", log, "-e", "trace=" + CALLS, jvm.COMMAND, *jvm.replacing(words),
                                    str(program.pid)], capture_output=True, text=True, timeout=120)
             trace = Trace(log, program.pid)
             assert done.returncode == 0 or words[0] in ("doctor", "clean"), (words, done.stderr)

@@ -4,6 +4,8 @@ import re
 import pytest
 from jvm import Program, counted, jstrobe, record
 
+pytestmark = pytest.mark.in_pairs
+
 WAYS = {"nobatch": ("-e", "wall", "-i", "10ms", "--nobatch"),
         "periodic": ("-e", "periodic", "-i", "10ms", "--time", "wall")}
 STATES = {"sleep": "sleeping", "wait": "waiting", "park": "parked"}

@@ -3,6 +3,8 @@ import jvm
 import pytest
 from jvm import Program, counted, record
 
+pytestmark = pytest.mark.each_jdk
+
 COMPLETE = 0.995
 SECONDS = counted("2", "20")
 

@@ -11,7 +11,7 @@ import jvm
 import pytest
 from jvm import counted
 
-pytestmark = pytest.mark.together
+pytestmark = [pytest.mark.together, pytest.mark.each_jdk]
 
 LIBRARY = os.path.join(jvm.WORK, "libstep.so")
 # Exceptions come to their stubs without a call: that is no truth to judge by, but must do no harm.

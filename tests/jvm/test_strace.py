@@ -9,6 +9,8 @@ import jvm
 import pytest
 from jvm import Program, counted, jstrobe, profile_of, wait_until
 
+pytestmark = pytest.mark.in_pairs
+
 ATTEMPTS = 5
 
 

@@ -24,6 +24,13 @@ def test_once(jdk):
     assert len(shares) == 2 and all("R" in line or "r" in line for line in shares), done.stdout
 
 
+def test_any_event(jdk17):
+    """Methods are shown of whatever is sampled."""
+    with Program(jdk17, "AllocBound") as program:
+        done = jstrobe("top", "--once", "-d", 2, "-e", "alloc", program.pid)
+        assert done.returncode == 0 and "truth.AllocBound.down" in done.stdout, (done.stdout, done.stderr)
+
+
 def in_terminal(command, steps):
     """What COMMAND shows in a terminal; STEPS: (what must be seen, keys that are typed then)."""
     master, slave = pty.openpty()

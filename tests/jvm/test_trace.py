@@ -213,7 +213,7 @@ def test_forms(jdk, jdk25):
     lines = dict(line.rsplit(" ", 1) for line in jstrobe("convert", "-o", "collapsed", files["jfr"]).stdout.splitlines())
     assert lines["truth/Calls.fib"] == str(known["Calls.fib(I)I"]), lines
     same = jstrobe("diff", "--samples", files["jfr"], files["jfr"])
-    assert same.returncode == 0 and "methods are the same in both" in same.stdout and "Calls.fib" not in same.stdout, same
+    assert same.returncode == 0 and "methods: all within chance)" in same.stdout and "Calls.fib" not in same.stdout, same
     page = open(files["html"]).read()
     assert "truth.Calls.fib" in page and '"timing":"sampled"' in page
     if jdk25:
@@ -243,6 +243,6 @@ def test_what_a_trace_cannot_do_is_refused(jdk17):
         assert done.returncode == 2 and "a pattern is empty" in done.stderr, done
         for option, *value in (("--filter", "1-2"), ("--ttsp",), ("--begin", "malloc"), ("--fdtransfer",)):
             done = jstrobe("trace", "-d", "0.2", option, *value, program.pid, "truth.CallCost.call")
-            assert done.returncode == 2 and option[2:] in done.stderr and "calls are counted on all threads" in done.stderr, done
+            assert done.returncode == 2 and f"{option} is not an option of trace; it belongs to " in done.stderr, done
         assert program.stop() == 0, program.output[-5:]
 

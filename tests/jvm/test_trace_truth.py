@@ -5,6 +5,8 @@ import pytest
 from jvm import CORES, Program, counted, jstrobe, result_file
 from test_trace import stop, wait
 
+pytestmark = pytest.mark.in_pairs
+
 HELD_LONG = 10_000  # ns: a stamp that takes less did not lose its CPU (TREE_HELD_LONG)
 SESSIONS = 5  # each has ticks of its own: one might meet a rhythm by luck, or stand still with the whole machine
 

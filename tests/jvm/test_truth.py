@@ -5,6 +5,8 @@ import jvm
 import pytest
 from jvm import SOAK, Program, counted, record, wait_until
 
+pytestmark = pytest.mark.each_jdk
+
 BUSY = {
     "busy": ("KnownShares", ()),
     "mostly-idle": ("MostlyIdle", ()),

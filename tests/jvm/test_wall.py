@@ -290,6 +290,29 @@ def test_parked_virtual_threads(jdk25, say):
         assert not [s for s in without.stacks if s["state"] == "parked" and "truth.Parked.park" in s["frames"]]
 
 
+def test_virtual_threads_off_their_carriers(jdk25):
+    """From JDK 24 on also those that wait for a monitor: they are blocked, and no owner of it; others are not."""
+    states = {"enterer": ("blocked", "lock"), "appender": ("blocked", "lock"), "waiter": ("waiting", "wait"),
+              "sleeper": ("parked", "sleep"), "parker": ("parked", "park")}
+    with Program(jdk25, "Unmounted") as program:
+        profile = record(program, "-e", "wall", "-t", "--vthreads", "-d", "2")
+        text = jstrobe("record", "-e", "wall", "--vthreads", "-d", "2", program.pid).stdout
+        without = jstrobe("record", "-e", "wall", "-d", "1", program.pid).stdout
+        assert program.stop() == 0
+    names = [t["name"] for t in profile.json["threads"]]
+    for name, what in states.items():
+        of = {}
+        for s in profile.stacks:
+            if names[s["thread"]] == name and s["state"] not in ("running", "runnable", "native"):
+                of[s["state"], s["activity"]] = of.get((s["state"], s["activity"]), 0) + s["weight"]
+        assert max(of, key=of.get) == what, (name, of)
+        # a virtual thread that finds the monitor free, or is awake again, may be parked for a moment by the JVM
+        assert of[what] > 0.9 * sum(of.values()), (name, of)
+    assert not [line for line in text.split("\n") if "its owner" in line and "(park)" in line], text
+    left_out = "left out while they are parked; --vthreads shows them"
+    assert left_out in without and left_out not in text, (text, without)
+
+
 def test_the_thread_that_unblocks_virtual_ones(jdk25):
     """It waits in the JVM, in a native method of its own: it is not ready to run."""
     with Program(jdk25, "OneCarrier", "naps") as program:

@@ -449,7 +449,7 @@ static void mutated_folders(void **state)
 			assert_true(!bytes[0] || strncmp(bytes, "JAVA_VERSION=\"1\"\n", 17) == 0);
 			close(fd);
 		}
-		search(&root, 1, user.uid, bytes);
+		search(&root, getpid(), 1, user.uid, bytes);
 		root_close(&root);
 		remove_folder(NULL);
 	}

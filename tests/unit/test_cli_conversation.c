@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/agent.h"
-#include "cli/conversation.h"
+#include "cli/talk/agent.h"
+#include "cli/talk/conversation.h"
 #include "entries.h"
 #include "hostile.h"
 

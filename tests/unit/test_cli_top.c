@@ -10,12 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/live/top.h"
+#include "cli/live/top_tables.h"
 
 static const char *const lines[] = {
 	"{\"kind\":\"header\",\"time\":1,\"schema\":1,\"realtime_offset\":2,\"pid\":7,\"cpus\":2,\"main_class\":\"demo.Main\","
 	"\"jdk\":\"17\",\"jstrobe\":\"x\",\"events\":[{\"event\":\"cpu\",\"interval\":1,\"unit\":\"ns\",\"of\":\"cpu\"},"
-	"{\"event\":\"wall\",\"interval\":1,\"unit\":\"ns\",\"of\":\"wall\"}]}",
+	"{\"event\":\"wall\",\"interval\":1,\"unit\":\"ns\",\"of\":\"wall\"},"
+	"{\"event\":\"lock\",\"interval\":1,\"unit\":\"ns\",\"of\":\"wait\"}]}",
 	"{\"kind\":\"stats\",\"time\":1000,\"cpu_time\":0,\"own_cpu\":0,\"threads\":1,\"queue_bytes\":1,\"waiting\":0,\"events\":[]}",
 	"{\"kind\":\"thread\",\"time\":2,\"tid\":11,\"java_id\":1,\"name\":\"ma\\u001b[2Jin\"}",
 	"{\"kind\":\"stack\",\"time\":2,\"id\":1,\"complete\":true,\"frames\":[\"a.Root\",\"a.Leaf\",\"a.Leaf\"],\"kinds\":[\"jit\"]}",
@@ -31,7 +32,7 @@ static const char *const lines[] = {
 
 static void a_screen(void **state)
 {
-	struct top_view v = {.rows = 24, .columns = 80, .filter = ""};
+	struct top_view v = {.rows = 24, .columns = 80, .view = TOP_OVERVIEW, .filter = "", .event = TOP_EVENTS};
 	struct buffer out = BUFFER_INIT;
 	struct top_model m = {0};
 	unsigned rows = 0, i;
@@ -39,11 +40,14 @@ static void a_screen(void **state)
 
 	for (i = 0; i < ARRAY_LEN(lines); i++)
 		assert_true(top_take(&m, lines[i], strlen(lines[i])));
-	assert_int_equal(m.cpu, 400);
+	top_next(&m, 0);
+	assert_int_equal(m.shown.weight[m.main_event], 400);
 	top_show(&m, &v, &out);
 	buffer_putc(&out, '\0');
 	assert_non_null(strstr(out.data, "7 demo.Main  CPU 50/200 %, own 1.00 %, 2 samples, lost 2, dropped 5\n"));
-	assert_non_null(strstr(out.data, " 75.0%  75.0%  a.Leaf\n  0.0%  75.0%  a.Root\n"));
+	assert_non_null(strstr(out.data, " 75.0%  75.0%  a.Leaf\n"));
+	assert_non_null(strstr(out.data, "  0.0%  75.0%  a.Root\n"));
+	assert_non_null(strstr(out.data, " 25.0%  25.0%  [no_frames]\n"));
 	assert_non_null(strstr(out.data, "    12 ms       1  a.Lock, two\n"));
 	assert_non_null(strstr(out.data, "PPPPPPPPPPPPPPPPPPPP  main\n"));
 	assert_null(strchr(out.data, 27));
@@ -70,7 +74,7 @@ static void books_of_a_window(void **state)
 		const char *said;
 	} windows[] = {{100, 5000, 70, " samples, lost 0, dropped 0\n"}, {100, 5000, 70, "lost 0, dropped 0\n"},
 		       {107, 5003, 70, "lost 3, dropped 7\n"}, {107, 5003, 79, "lost 0, dropped 0, others lost 9\n"}};
-	struct top_view v = {.rows = 24, .columns = 120, .filter = ""};
+	struct top_view v = {.rows = 24, .columns = 120, .view = TOP_OVERVIEW, .filter = ""};
 	struct top_model m = {0};
 	char line[512];
 	size_t i;
@@ -82,11 +86,11 @@ static void books_of_a_window(void **state)
 		snprintf(line, sizeof(line), form, (unsigned)i + 1, windows[i].dropped, windows[i].lost,
 			 windows[i].wall);
 		take(&m, line);
+		top_next(&m, 0);
 		top_show(&m, &v, &out);
 		buffer_putc(&out, '\0');
 		if (!strstr(out.data, windows[i].said))
 			fail_msg("window %zu: %s", i, out.data);
-		top_next(&m);
 		buffer_free(&out);
 	}
 	top_free(&m);
@@ -95,7 +99,7 @@ static void books_of_a_window(void **state)
 /* Every beginning of every record, and bytes turned over, end in true or false. */
 static void damage(void **state)
 {
-	struct top_view v = {.rows = 5, .columns = 30, .keys = "keys", .filter = "a", .by_total = true};
+	struct top_view v = {.rows = 5, .columns = 30, .terminal = true, .filter = "a", .events = "cpu"};
 	struct buffer out = BUFFER_INIT;
 	struct top_model m = {0};
 	size_t i, n, length;
@@ -110,9 +114,13 @@ static void damage(void **state)
 			top_take(&m, copy, length);
 		}
 	}
-	top_show(&m, &v, &out);
-	top_next(&m);
-	top_show(&m, &v, &out);
+	for (i = 0; i < 2 * TOP_VIEWS; i++) {
+		v.view = i % TOP_VIEWS;
+		v.rows = (unsigned)i;
+		if (i % TOP_VIEWS == 0)
+			top_next(&m, 0);
+		top_show(&m, &v, &out);
+	}
 	top_free(&m);
 	buffer_free(&out);
 }
@@ -122,7 +130,7 @@ static bool put(struct top_model *m, const struct buffer *line)
 	return top_take(m, line->data, line->length);
 }
 
-/* All memory is counted, and none is kept for methods that a stack has more than once. */
+/* All memory is counted, and none is kept for a frame that a stack has more than twice. */
 static void bytes_are_counted(void **state)
 {
 	struct top_model m = {0};
@@ -141,13 +149,12 @@ static void bytes_are_counted(void **state)
 		buffer_printf(&line, "{\"kind\":\"sample\",\"time\":1,\"event\":\"cpu\",\"tid\":%zu,\"thread\":\"t\","
 			      "\"value\":3,\"stack\":%zu}", i, i);
 		assert_true(put(&m, &line));
-		parts += malloc_usable_size(m.stacks.items[i].methods);
+		parts += malloc_usable_size(m.stacks.items[i].frames);
 	}
 	assert_in_range(parts, 1, 2000 * 64);
-	assert_int_equal(m.methods.count, 2001);
-	parts += strings_bytes(&m.strings) + m.methods.capacity * sizeof(*m.methods.items) + map_bytes(&m.by_method) +
-		 m.threads.capacity * sizeof(*m.threads.items) + map_bytes(&m.by_thread) +
-		 m.stacks.capacity * sizeof(*m.stacks.items);
+	assert_int_equal(m.frames.count, 2001);
+	parts += strings_bytes(&m.strings) + m.frames.capacity * sizeof(*m.frames.items) + map_bytes(&m.by_frame) +
+		 top_window_bytes(&m.gathered) + m.stacks.capacity * sizeof(*m.stacks.items);
 	assert_true(top_bytes(&m) >= parts);
 	buffer_free(&line);
 	top_free(&m);
@@ -180,9 +187,10 @@ static double take_stacks(unsigned stacks, unsigned depth)
 	for (i = 0; i < stacks; i++)
 		assert_true(put(&m, &line));
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-	assert_int_equal(m.stacks.items[1].count, depth);
-	/* the innermost first, and what is in it twice where it is the innermost */
-	assert_string_equal(strings_get(&m.strings, m.stacks.items[1].methods[depth - 1]), "m0");
+	assert_int_equal(m.stacks.items[1].count, depth + 1);
+	/* the root first, and what is in it twice at both places */
+	assert_string_equal(strings_get(&m.strings, m.frames.items[m.stacks.items[1].frames[1]].text), "m0");
+	assert_int_equal(m.stacks.items[1].frames[0], m.stacks.items[1].frames[2]);
 	top_free(&m);
 	buffer_free(&line);
 	return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;

@@ -37,6 +37,7 @@ static int set_up(void **state)
 				      .record_cpu = *state && strcmp(*state, "places") == 0,
 				      .events = *state && strcmp(*state, "two events") == 0 ? 2 : 1,
 				      .waits = {*state && strcmp(*state, "waits") == 0},
+				      .ticks = {*state && strcmp(*state, "clock") == 0},
 				      .fields = {*state && strcmp(*state, "fields") == 0 ? event_fields_of("exceptions") :
 						 (struct event_fields){NULL, 0}},
 				      .depth_kept = *state && strcmp(*state, "two kept") == 0 ? 2 : 0};
@@ -58,6 +59,7 @@ static int tear_down(void **state)
 }
 
 static uint32_t payload; /* of the samples made */
+static uint8_t thread_state;
 
 /* A stored sample with FRAMES (N of them, leaf first) on R. */
 static void sample_on(struct thread_record *r, uint64_t weight, uint64_t vthread, const uint64_t *frames,
@@ -65,7 +67,7 @@ static void sample_on(struct thread_record *r, uint64_t weight, uint64_t vthread
 {
 	struct sample s = {.time = now, .weight = weight, .vthread = vthread, .handler_ns = 1000,
 			   .thread = r->index, .epoch = (uint16_t)method_epoch_now(&zone.epochs),
-			   .payload = payload, .event = event};
+			   .payload = payload, .event = event, .state = thread_state};
 	struct stack_trace_writer w;
 	uint32_t i;
 
@@ -122,6 +124,9 @@ static const char *text_of(const struct profile *p, const struct profile_stack *
 			      f->class_name ? f->class_name : "", f->class_name ? "." : "", f->name, f->kind);
 		if (f->line)
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ":%d", f->line);
+		if (f->lock)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, "@%llx",
+				      (unsigned long long)p->locks[f->lock - 1].identity);
 	}
 	return text;
 }
@@ -1147,6 +1152,37 @@ static void many_trace_contexts(void **state)
 }
 #endif
 
+/* A virtual thread that the JVM took off its carrier, in whatever method, waits for a monitor; else it says where. */
+static void off_its_carrier(void **state)
+{
+	uintptr_t yield = fake_method(&jvm, "java/lang/VirtualThread", "yieldContinuation", "()Z", 50);
+	uintptr_t unmount = fake_method(&jvm, "java/lang/VirtualThread", "notifyJvmtiUnmount", "(Z)V", 0);
+	uintptr_t do_yield = fake_method(&jvm, "jdk/internal/vm/Continuation", "doYield", "()I", 0);
+	uintptr_t wait = fake_method(&jvm, "java/lang/Object", "wait0", "(J)V", 0);
+	uintptr_t park = fake_method(&jvm, "jdk/internal/misc/Unsafe", "park", "(ZJ)V", 0);
+	static const uint8_t states[] = {THREAD_BLOCKED, THREAD_PARKED, THREAD_PARKED, THREAD_PARKED, THREAD_WAITING,
+					 THREAD_PARKED, THREAD_NATIVE, THREAD_RUNNABLE};
+	const struct profile *p;
+	uint32_t i;
+
+	thread_state = THREAD_PARKED;
+	SAMPLE(1, I(a, 1));
+	SAMPLE(2, I(yield, 1), I(a, 1));
+	SAMPLE(3, I(unmount, 1), I(a, 1));
+	SAMPLE(4, I(do_yield, 1), I(a, 1));
+	SAMPLE(5, I(wait, 1), I(a, 1));
+	SAMPLE(6, I(park, 1), I(a, 1));
+	/* one that is on its carrier, on its way */
+	thread_state = THREAD_NATIVE;
+	SAMPLE(7, I(unmount, 1), I(a, 1));
+	thread_state = THREAD_NONE;
+	SAMPLE(8, I(yield, 1), I(a, 1));
+	p = make_view();
+	assert_int_equal(p->stack_count, *state ? 8 : 6);
+	for (i = 0; i < p->stack_count; i++)
+		assert_int_equal(p->stacks[i].state, *state ? states[p->stacks[i].weight - 1] : THREAD_NONE);
+}
+
 /* A wait of THREAD's for a lock of CLASS. */
 static void wait_on(uint32_t class, uint32_t identity, uint64_t duration, uint64_t weight, uint32_t owner_tid)
 {
@@ -1238,7 +1274,8 @@ static void waits(void **state)
 	wait_on(class, 0xaa, 1000, 1000, 0);
 	wait_on(0, 0, 500, 500, 0);
 	p = make_view();
-	has(p, "pkg/B.beta/0;pkg/A.alpha/0;pkg/Lock./7", 3, 17000);
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0;pkg/Lock./7@aa", 2, 8000);
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0;pkg/Lock./7@bb", 1, 9000);
 	has(p, "pkg/B.beta/0;pkg/A.alpha/0;[no_lock]/7", 1, 500);
 	assert_int_equal(p->stored, 4);
 	assert_int_equal(p->lock_count, 3);
@@ -1267,6 +1304,11 @@ static void many_locks(void **state)
 			drain();
 	}
 	make_view();
+	/* stacks of the first ones are apart, the others are of their class */
+	has(view, "pkg/B.beta/0;pkg/A.alpha/0;pkg/Lock./7@400", 1, 10);
+	has(view, "pkg/B.beta/0;pkg/A.alpha/0;pkg/Lock./7", WAITS_LOCKS + 1000 - WAITS_APART,
+	    10 * (WAITS_LOCKS + 1000 - WAITS_APART));
+	assert_int_equal(view->stack_count, WAITS_APART + 1);
 	assert_int_equal(view->lock_count, WAITS_LOCKS + 1);
 	for (i = 0; i < view->lock_count; i++)
 		sum += view->locks[i].time;
@@ -1393,7 +1435,7 @@ int main(void)
 #ifndef ONE_HASH
 		WITH(many_trace_contexts, "requests"),
 #endif
-		WITH(waits, "waits"), WITH(many_locks, "waits"), WITH(fields, "fields"),
+		WITH(off_its_carrier, "clock"), T(off_its_carrier), WITH(waits, "waits"), WITH(many_locks, "waits"), WITH(fields, "fields"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,7 +148,7 @@ static void nothing_stays(void **state)
 		for (i = 0; i < MANY; i++)
 			sample_number(i, i % 7 + 1);
 		assert_true(begin_again());
-		many = addresses();
+		many = addresses() - timeline_bytes(&c->timelines[0]); /* which grows with samples, to a limit */
 		few = round == 4 ? many : few;
 	}
 	print_message("%zd bytes of addresses more after 8 aggregates\n", (ssize_t)(many - few));

@@ -188,6 +188,35 @@ static void askers(void **state)
 	askers_free(&a);
 }
 
+/* Objects by their class and the program's method that they were made for; where there is none, who made them. */
+static void makers(void **state)
+{
+	static const uint32_t jdk[] = {SHOP, BUFFER, STUB}, own[] = {SHOP, STUB}, alone[] = {BUFFER, STUB}, bare[] = {STUB};
+	const struct profile_stack stacks[] = {STACK(jdk, 500), STACK(own, 300), STACK(alone, 100), STACK(bare, 50)};
+	struct profile p = {.event = "alloc", .engine = "alloc", .frames = natives, .frame_count = ARRAY_LEN(natives),
+			    .stacks = stacks, .stack_count = ARRAY_LEN(stacks), .weight_kind = WEIGHT_BYTES, .objects = 9};
+	static const struct {
+		const char *caller;
+		uint64_t weight, samples;
+	} rows[] = {{"com.acme.Shop.serve", 800, 2}, {"java.nio.DirectByteBuffer.<init>", 100, 1}, {NULL, 50, 1}};
+	struct askers a;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(askers_find(&a, &p, STYLE_TEXT), 0);
+	assert_int_equal(a.count, ARRAY_LEN(rows));
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(a.rows[i].place, a.names.of_frame[STUB]);
+		if (rows[i].caller)
+			assert_string_equal(name_text(&a.names, a.rows[i].caller), rows[i].caller);
+		else
+			assert_int_equal(a.rows[i].caller, a.rows[i].place);
+		assert_int_equal(a.rows[i].weight, rows[i].weight);
+		assert_int_equal(a.rows[i].samples, rows[i].samples);
+	}
+	askers_free(&a);
+}
+
 static const char *text(struct buffer *b)
 {
 	buffer_putc(b, '\0');
@@ -273,6 +302,7 @@ int main(void)
 		cmocka_unit_test(few_large_ones),
 		cmocka_unit_test(native),
 		cmocka_unit_test(askers),
+		cmocka_unit_test(makers),
 		cmocka_unit_test(when_the_heap_is_full),
 		cmocka_unit_test(roots),
 	};

@@ -458,6 +458,32 @@ static void names_are_taken(void **state)
 	assert_int_equal(output_publish(&o, false, &err), -EISDIR);
 	output_drop(&o);
 	assert_int_equal(entries(folder), 1);
+	rmdir(path);
+}
+
+/* A file that has come to be since it was looked for stays: its owner was not asked. One that was there is replaced. */
+static void what_came_meanwhile_stays(void **state)
+{
+	char name[512];
+
+	assert_int_equal(find(OUTPUT_ASKED), 0);
+	assert_int_equal(output_make(&o, &err), 0);
+	assert_int_equal(write(o.fd, "kept", 4), 4);
+	put(path, "precious", 0600);
+	assert_int_equal(output_publish(&o, true, &err), -EEXIST);
+	snprintf(name, sizeof(name), "%s/%s", folder, o.name);
+	assert_non_null(strstr(err.text, o.name));
+	output_drop(&o);
+	holds(name, "kept");
+	holds(path, "precious");
+	unlink(name);
+	assert_int_equal(find(OUTPUT_ASKED), 0);
+	assert_int_equal(output_make(&o, &err), 0);
+	assert_int_equal(write(o.fd, "new", 3), 3);
+	assert_int_equal(output_publish(&o, true, &err), 0);
+	output_drop(&o);
+	holds(path, "new");
+	unlink(path);
 }
 
 /* Without /proc no file without a name can get one: it has a hidden one from the start. */
@@ -640,7 +666,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(appears_when_it_is_whole), TEST(dropped), TEST(left_by_killed_writers), TEST(left_without_writer), TEST(no_descriptors), TEST(modes), TEST(links),
 		TEST(who_called_sudo), TEST(files_of_others), TEST(no_files), TEST(devices), TEST(inherited), TEST(folders_are_exchanged),
-		TEST(names_are_taken), TEST(without_proc), TEST(appended), TEST(lines), TEST(a_reader_that_sleeps),
+		TEST(names_are_taken), TEST(what_came_meanwhile_stays), TEST(without_proc), TEST(appended), TEST(lines),
+		TEST(a_reader_that_sleeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@
 #include "profile/readers/jfr/stack_counts.h"
 #include "profile/readers/lists.h"
 #include "profile/readers/range.h"
+#include "profile/readers/read_contexts.h"
 #include "profile/readers/read_formats.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/format.h"
@@ -53,6 +54,80 @@ static void compressed_numbers(void **state)
 			assert_true(r.c.failed);
 			made_free(&m);
 		}
+}
+
+/* Labels as recordings have them, and ids. */
+static void contexts_from_texts(void **state)
+{
+	static const struct {
+		const char *text, *labels;
+	} cases[] = {
+		{"", ""}, {"a=b", "a\nb\n"}, {"a=b, c=d", "a\nb\nc\nd\n"}, {"a=", "a\n\n"}, {"a", "a\n\n"},
+		{"a=b, c", "a\nb, c\n"}, {"a=b, c, d=e=f", "a\nb, c\nd\ne=f\n"}, {"a=b\nc", "a\nb c\n"},
+		{"a=, b=, ", "a\n\nb\n, \n"}, {"route=GET /x?a=1, tenant=t", "route\nGET /x?a=1\ntenant\nt\n"},
+	};
+	struct profile_trace_context c = {.labels = ""};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		struct buffer out = BUFFER_INIT;
+
+		read_context_labels(&out, cases[i].text);
+		buffer_putc(&out, '\0');
+		assert_string_equal(out.data, cases[i].labels);
+		buffer_free(&out);
+	}
+	read_context_ids(&c, "4bf92f3577b34da6a3ce929d0e0e4736", "00F0");
+	assert_true(c.trace_high == 0x4bf92f3577b34da6 && c.trace_low == 0xa3ce929d0e0e4736 && c.span == 0xf0);
+	c = (struct profile_trace_context){.labels = ""};
+	read_context_ids(&c, "1a3ce929d0e0e4736", "12345678901234567");
+	assert_true(c.trace_high == 1 && c.trace_low == 0xa3ce929d0e0e4736 && c.span == 0);
+	c = (struct profile_trace_context){.labels = ""};
+	read_context_ids(&c, "no id", "0x12");
+	assert_true(!c.trace_high && !c.trace_low && !c.span);
+	read_context_ids(&c, "", "");
+	assert_true(!c.trace_high && !c.trace_low && !c.span);
+}
+
+/* Each once, and their pairs with threads; as a profile has them. */
+static void contexts_are_kept(void **state)
+{
+	const struct profile_trace_context first = {1, 2, 3, "a\nb\n", false}, second = {1, 2, 4, "", false},
+		none = {.labels = ""}, others = {.labels = "", .others = true};
+	struct read_aggregate f = {.by_context = true}, to = {.by_context = true};
+	uint32_t one, two, three, pairs[4], threads[8];
+	struct profile p = {.event = "cpu"};
+
+	(void)state;
+	one = read_context_number(&f, &first);
+	two = read_context_number(&f, &second);
+	three = read_context_number(&f, &others);
+	assert_int_equal(read_context_number(&f, &first), one);
+	assert_int_equal(read_context_number(&f, &none), 0);
+	assert_true(one && two && three && one != two && two != three && one != three);
+	assert_int_equal(read_context_pair(&f, 7, one), 0);
+	assert_int_equal(read_context_pair(&f, READ_NO_THREAD, two), 1);
+	assert_int_equal(read_context_pair(&f, 7, 0), 2);
+	assert_int_equal(read_context_pair(&f, 7, one), 0);
+	/* another one has a context already, so that its numbers are others */
+	assert_int_equal(read_context_number(&to, &second), 1);
+	threads[7] = 70;
+	read_contexts_join(&to, &f, threads, pairs);
+	assert_false(to.no_memory);
+	assert_int_equal(read_context_thread(&to, pairs[0]), 70);
+	assert_int_equal(read_context_of(&to, pairs[0]), 2);
+	assert_int_equal(read_context_thread(&to, pairs[1]), READ_NO_THREAD);
+	assert_int_equal(read_context_of(&to, pairs[1]), 1);
+	assert_int_equal(read_context_of(&to, pairs[2]), 0);
+	assert_true(read_contexts_copy(&to, &p));
+	assert_true(p.per_trace_context && p.trace_context_count == 2);
+	assert_string_equal(p.trace_contexts[1].labels, "a\nb\n");
+	assert_true(p.trace_contexts[1].trace_high == 1 && p.trace_contexts[1].trace_low == 2);
+	assert_true(p.trace_contexts[0].span == 4);
+	read_aggregate_profile_free(&p);
+	read_aggregate_free(&f);
+	read_aggregate_free(&to);
 }
 
 /* Skipping many is as reading them one by one. */
@@ -210,13 +285,15 @@ static void dots_are_asked_for_once(void **state)
 	static char line[5001] = "A";
 	struct input in = {.bytes = (uint8_t *)line, .size = sizeof(line) - 1, .name = "dots"};
 	struct read_aggregate aggregate = {.per_thread = false};
+	struct buffer notes = BUFFER_INIT;
 	struct error err;
 
 	memset(line + 1, '.', sizeof(line) - 1);
 	memcpy(line + sizeof(line) - 4, "b 1", 3);
 	searched = 0;
-	assert_int_equal(collapsed_read(&in, &aggregate, &err), 0);
+	assert_int_equal(collapsed_read(&in, &aggregate, &notes, &err), 0);
 	assert_in_range(searched, in.size, 20 * in.size);
+	assert_int_equal(notes.length, 0);
 	read_aggregate_free(&aggregate);
 }
 
@@ -252,6 +329,25 @@ static void collapsed_again(void **state)
 	expect(text, text);
 	expect("java.lang.Thread.run_[j];libc.so.6 1\n\nx 2", "java/lang/Thread.run_[j];libc.so.6 1\nx 2\n");
 	expect("a;b 1\r\na;b 2\r\n", "a;b 3\n");
+	/* a mark that some editors put in front is no part of a name */
+	expect("\xef\xbb\xbf" "a;b 1\na;b 2\n", "a;b 3\n");
+}
+
+/* They are counted and said, and the rest is read. */
+static void odd_lines(void **state)
+{
+	static const char text[] = "# made by hand\na;b 1\na;b 1.5\na;c -2\nonly words\na;b 2\na;c 4\na;d 5\na;e 6\n";
+	struct conversion *c;
+	struct options o;
+	struct error err;
+
+	(void)state;
+	options_init(&o);
+	assert_int_equal(readers_read(made_file_of(text, strlen(text)), &o, true, &c, &err), 0);
+	assert_non_null(strstr(readers_notes(c), ": 4 of 9 lines are no 'frame;frame;frame count' and left out, the first is "
+			       "line 1\n"));
+	readers_free(c);
+	expect(text, "a;b 3\na;c 4\na;d 5\na;e 6\n");
 }
 
 static void no_stacks(void **state)
@@ -416,10 +512,11 @@ int main(void)
 		cmocka_unit_test(numbers_end_after_20_digits),
 		cmocka_unit_test(dots_are_asked_for_once),
 		cmocka_unit_test(collapsed_again),
-		cmocka_unit_test(no_stacks),
+		cmocka_unit_test(odd_lines), cmocka_unit_test(no_stacks),
 		cmocka_unit_test(context_filters),
 		cmocka_unit_test(what_is_too_much_is_refused),
 		cmocka_unit_test(sums_beyond_64_bits_are_refused),
+		cmocka_unit_test(contexts_from_texts), cmocka_unit_test(contexts_are_kept),
 		cmocka_unit_test(lines_of_calls),
 	};
 

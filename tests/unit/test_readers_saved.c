@@ -14,7 +14,7 @@
 
 #include "calls_sample.h"
 #include "format_sample.h"
-#include "profile/readers/json_pull.h"
+#include "profile/readers/input/json_pull.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/format.h"
 
@@ -136,6 +136,53 @@ static const struct profile *const *written_and_read(const struct profile *const
 	read = convert_profiles(*c, &count);
 	assert_int_equal(count, 1);
 	return read;
+}
+
+/* What the samples came to, and of which threads they are, is said of a profile's JSON as of itself. */
+static void counts_and_threads_come_back(void **state)
+{
+	static const char *const formats_of_it[] = {"hot", "collapsed"};
+	struct profile_frame frames[ARRAY_LEN(sample_frames)];
+	struct profile p = sample_profile(true);
+	const struct profile *one = &p;
+	struct format_options options = {.threads = true};
+	struct buffer json = BUFFER_INIT;
+	const struct profile *const *read;
+	struct conversion *c;
+	unsigned i;
+
+	(void)state;
+	/* a class whose name has slashes and dots is spelled with dots in JSON, and one of them is lost */
+	memcpy(frames, sample_frames, sizeof(frames));
+	frames[S_EVIL].class_name = "demo/Plain";
+	frames[S_EVIL].name = "name";
+	p.frames = frames;
+	p.ambiguous = 9;
+	p.unsampled = format_unsampled(&p);
+	read = written_and_read(&one, &options, &json, &c);
+	assert_null(read[0]->told);
+	assert_int_equal(read[0]->taken, p.taken);
+	assert_int_equal(read[0]->lost[LOSS_queue_full], p.lost[LOSS_queue_full]);
+	assert_int_equal(read[0]->lost_weight[LOSS_queue_full], p.lost_weight[LOSS_queue_full]);
+	assert_int_equal(read[0]->ambiguous, 9);
+	assert_int_equal(read[0]->thread_count, p.thread_count);
+	assert_true(read[0]->cpu_time == p.cpu_time && read[0]->own_cpu == p.own_cpu);
+	assert_string_equal(read[0]->engine, "perf");
+	for (i = 0; i < ARRAY_LEN(formats_of_it); i++) {
+		struct buffer direct = BUFFER_INIT, again = BUFFER_INIT;
+
+		p.recorded = true; /* walks and queues are not told of what is read */
+		p.ends_unknown = read[0]->ends_unknown;
+		format_write(format_by_name(formats_of_it[i]), &one, 1, &options, &direct, NULL);
+		format_write(format_by_name(formats_of_it[i]), read, 1, &options, &again, NULL);
+		buffer_putc(&direct, '\0');
+		buffer_putc(&again, '\0');
+		assert_string_equal(direct.data, again.data);
+		buffer_free(&direct);
+		buffer_free(&again);
+	}
+	buffer_free(&json);
+	readers_free(c);
 }
 
 /* What grows, and when the heap is full, is said of a profile's JSON as of itself; of a part of its stacks, not. */
@@ -356,6 +403,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_json_is_said),
 		cmocka_unit_test(nesting_has_a_limit),
 		cmocka_unit_test(a_profile_comes_back),
+		cmocka_unit_test(counts_and_threads_come_back),
 		cmocka_unit_test(what_grows_comes_back),
 		cmocka_unit_test(a_trace_comes_back),
 		cmocka_unit_test(each_cut_and_damage),

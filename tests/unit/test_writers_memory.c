@@ -14,6 +14,7 @@
 
 #include "calls_sample.h"
 #include "format_sample.h"
+#include "profile/exports/exports.h"
 
 /* AddressSanitizer brings its own allocator, which these would cut off. */
 #ifdef __SANITIZE_ADDRESS__
@@ -114,9 +115,9 @@ static void every_allocation_fails_once(void **state)
 		print_message("AddressSanitizer has its own allocator: run without it\n");
 		skip();
 	}
-	options = (struct format_options){.threads = true, .lines = true};
+	options = (struct format_options){.threads = true, .lines = true, .exports = exports_write};
 	each_allocation_fails_once();
-	options = (struct format_options){.threads = true, .include = "*.put", .minwidth = 20};
+	options = (struct format_options){.threads = true, .include = "*.put", .minwidth = 20, .exports = exports_write};
 	each_allocation_fails_once();
 }
 

@@ -130,13 +130,13 @@ static void expect_name(unsigned style, struct profile_frame frame, const char *
 
 static void frame_names(void **state)
 {
-	struct profile_frame put = {"java/util/HashMap", "put", "()V", NULL, 610, FRAME_C2};
-	struct profile_frame hidden = {"a/B$$Lambda+0x000001", "run", "()V", NULL, 0, FRAME_C2};
-	struct profile_frame plain = {"Main", "main", "()V", NULL, 3, FRAME_INTERPRETED};
-	struct profile_frame kernel = {NULL, "do_idle", NULL, NULL, 0, FRAME_KERNEL};
-	struct profile_frame bytes = {"[[B", "", NULL, NULL, 0, FRAME_OTHER};
-	struct profile_frame strings = {"[Ljava/lang/String;", "", NULL, NULL, 0, FRAME_OTHER};
-	struct profile_frame plain_class = {"java/lang/String", "", NULL, NULL, 0, FRAME_OTHER};
+	struct profile_frame put = {"java/util/HashMap", "put", "()V", NULL, 610, FRAME_C2, 0};
+	struct profile_frame hidden = {"a/B$$Lambda+0x000001", "run", "()V", NULL, 0, FRAME_C2, 0};
+	struct profile_frame plain = {"Main", "main", "()V", NULL, 3, FRAME_INTERPRETED, 0};
+	struct profile_frame kernel = {NULL, "do_idle", NULL, NULL, 0, FRAME_KERNEL, 0};
+	struct profile_frame bytes = {"[[B", "", NULL, NULL, 0, FRAME_OTHER, 0};
+	struct profile_frame strings = {"[Ljava/lang/String;", "", NULL, NULL, 0, FRAME_OTHER, 0};
+	struct profile_frame plain_class = {"java/lang/String", "", NULL, NULL, 0, FRAME_OTHER, 0};
 
 	(void)state;
 	expect_name(STYLE_PAGE, bytes, "byte[][]");
@@ -161,12 +161,12 @@ static void frame_types(void **state)
 		struct profile_frame frame;
 		enum frame_type type;
 	} cases[] = {
-		{{"A", "b", "()V", NULL, 0, FRAME_WRAPPER}, TYPE_JAVA},
-		{{NULL, "write", NULL, "libc.so.6", 0, FRAME_NATIVE}, TYPE_NATIVE},
-		{{NULL, "GangWorker::run()", NULL, "libjvm.so", 0, FRAME_NATIVE}, TYPE_JVM},
-		{{NULL, "itable stub", NULL, NULL, 0, FRAME_NATIVE}, TYPE_JVM},
-		{{NULL, "do_idle", NULL, NULL, 0, FRAME_KERNEL}, TYPE_KERNEL},
-		{{NULL, "[truncated]", NULL, NULL, 0, FRAME_OTHER}, TYPE_OTHER},
+		{{"A", "b", "()V", NULL, 0, FRAME_WRAPPER, 0}, TYPE_JAVA},
+		{{NULL, "write", NULL, "libc.so.6", 0, FRAME_NATIVE, 0}, TYPE_NATIVE},
+		{{NULL, "GangWorker::run()", NULL, "libjvm.so", 0, FRAME_NATIVE, 0}, TYPE_JVM},
+		{{NULL, "itable stub", NULL, NULL, 0, FRAME_NATIVE, 0}, TYPE_JVM},
+		{{NULL, "do_idle", NULL, NULL, 0, FRAME_KERNEL, 0}, TYPE_KERNEL},
+		{{NULL, "[truncated]", NULL, NULL, 0, FRAME_OTHER, 0}, TYPE_OTHER},
 	};
 	unsigned i;
 
@@ -361,7 +361,7 @@ static void loss_line_beyond_chance(void **state)
 	expect_loss(&none, "No samples: of 1,000 sampled objects none is there any more", false);
 	none.young = false;
 	expect_loss(&none, "No samples: of 1,000 sampled objects none is known to be there after a collection of the heap; "
-			"if there was none, the option gc asks for one, and live-min-gcs=0 shows young objects, too", false);
+			"--gc asks for one, and --live-min-gcs 0 shows young objects, too", false);
 	/* a rate has made it longer */
 	p.interval_most = 3 * p.interval;
 	snprintf(text, sizeof(text), "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 "
@@ -466,7 +466,7 @@ static void formats_by_name_and_file(void **state)
 		{"a.1", "text"}, {"a.%t", "text"}, {"/x.svg/a", "text"}, {"-", "text"}, {"a.20261126", "text"},
 	};
 	/* what a text would not be */
-	static const char *const refused[] = {"a.svg", "a.unknown", "a.jso", "/x.json/a.png", "a.html.gz", "a.PDF", "x.jar"};
+	static const char *const refused[] = {"a.gif", "a.unknown", "a.jso", "/x.json/a.png", "a.html.gz", "a.PDF", "x.jar"};
 	struct error err;
 	const struct format *f;
 	unsigned i;
@@ -484,7 +484,8 @@ static void formats_by_name_and_file(void **state)
 	for (f = formats; f->name; f++) {
 		assert_ptr_equal(format_by_name(f->name), f);
 		assert_true(f->write || strcmp(f->name, "jfr") == 0);
-		assert_true(strlen(f->help) > 10);
+		/* that one is between the agent and the command */
+		assert_true(strlen(format_help(f)) > 10 || strcmp(f->name, "packed") == 0);
 	}
 	assert_null(format_by_name("nothing"));
 	assert_null(format_by_name(""));
@@ -503,7 +504,7 @@ static void write_errors_arrive(void **state)
 		struct format_options options = {.threads = true};
 		struct buffer out;
 
-		if (!f->write)
+		if (!f->write || format_is_export(f)) /* test_exports.c */
 			continue;
 		buffer_init(&out, fd);
 		f->write(&p, &options, &out);

@@ -214,22 +214,39 @@ static void filtered_outputs_say_so(void **state)
 	assert_string_equal(line_with(&p, "hot", "Filter  ", OPTIONS(.flat = 5)), "");
 }
 
+/* Of a damaged file a method may have more than all: its bar is a whole one. */
+static void more_than_all(void **state)
+{
+	struct profile p = sample_profile(false);
+	char *text;
+
+	(void)state;
+	p.stored = p.weight_stored = 1;
+	text = sample_write_text(&p, "hot", OPTIONS(.total = true));
+	assert_true(strlen(text) < 10000);
+	assert_non_null(strstr(text, "  ██████████  "));
+	free(text);
+}
+
 static void narrow_branches(void **state)
 {
 	struct profile p = sample_profile(false);
+	const char *data; /* what the page draws */
 	char *all;
 
 	(void)state;
 	/* 9 of 90 samples: recursion (8), write (7), generic (1) below run; gc, evil and truncated at their place */
 	all = sample_write_text(&p, "flamegraph", OPTIONS(.minwidth = 10));
-	assert_non_null(strstr(all, "\"[below minwidth]\""));
-	assert_null(strstr(all, "Tree.walk"));
-	assert_null(strstr(all, "do_syscall"));
-	assert_non_null(strstr(all, "Lambda"));
-	assert_non_null(strstr(all, "HashMap.put"));
+	data = strstr(all, "id=\"data\"");
+	assert_non_null(strstr(data, "\"[below minwidth]\""));
+	assert_null(strstr(data, "Tree.walk"));
+	assert_null(strstr(data, "do_syscall"));
+	assert_non_null(strstr(data, "Lambda"));
+	assert_non_null(strstr(data, "HashMap.put"));
 	free(all);
 	all = sample_write_text(&p, "flamegraph", OPTIONS(.minwidth = 1));
-	assert_null(strstr(all, "\"[below minwidth]\""));
+	data = strstr(all, "id=\"data\"");
+	assert_null(strstr(data, "\"[below minwidth]\""));
 	free(all);
 	assert_string_equal(line_with(&p, "calltree", "not shown", OPTIONS(.minwidth = 8)),
 			    "(5 branches below 8 % each, 18.89 % together, are not shown)");
@@ -283,6 +300,7 @@ int main(void)
 		cmocka_unit_test(include_and_exclude),
 		cmocka_unit_test(threads_are_filtered),
 		cmocka_unit_test(filtered_outputs_say_so),
+		cmocka_unit_test(more_than_all),
 		cmocka_unit_test(narrow_branches),
 		cmocka_unit_test(frames_outside_the_thread),
 		cmocka_unit_test(page_is_told_the_view),

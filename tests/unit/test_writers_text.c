@@ -195,34 +195,51 @@ static void call_tree(void **state)
 	       "  2.22%    2.22%           2  [  3] demo.Tree.walk\n");
 }
 
-#define HOT_TITLE                                                                       \
-	"CPU profile of demo.OrderService (pid 4711, JDK 17.0.15+6-Debian), 1.00 s, engine perf," \
-	" interval 10 ms\n\n"
+#define HOT_TITLE "CPU profile of demo.OrderService (pid 4711, JDK 17.0.15+6-Debian), 1.00 s"
 
 #define HOT_TRUST                                                                                 \
 	"93 samples taken, 90 stored, 3 lost (queue_full 2: 20 ms, recursion 1: 10 ms)\n"         \
-	"920 ms of 980 ms CPU time sampled, 30 ms unsampled\n97.78 % complete stacks\n" COST
+	"920 ms of 980 ms CPU time sampled, 30 ms unsampled\n97.78 % complete stacks\n"
 
 static void hot(void **state)
 {
 	struct profile p = sample_profile(false);
 
 	(void)state;
-	expect(&p, "hot", &(struct format_options){.total = false},
-	       HOT_TITLE
+	expect(&p, "hot", &(struct format_options){.details = true},
+	       HOT_TITLE ", engine perf, interval 10 ms\n\n"
 	       "  self%   samples   total%   samples              method\n"
 	       " 72.22%        65   72.22%        65  ███████▎    java.util.HashMap.put\n"
 	       " 11.11%        10   11.11%        10  █▏          demo.Tree.walk\n"
 	       "  7.78%         7    7.78%         7  ▊           do_syscall_64_[k]\n"
 	       "  6.67%         6    6.67%         6  ▋           " SURVIVOR "\n"
 	       "  1.11%         1    1.11%         1  ▏           demo.Größe.<init>\n"
-	       "  1.11%         1    1.11%         1  ▏           " EVIL_DOTS "\n\n" HOT_TRUST);
+	       "  1.11%         1    1.11%         1  ▏           " EVIL_DOTS "\n\n" HOT_TRUST COST);
 	expect(&p, "hot", &(struct format_options){.total = true, .flat = 2},
-	       HOT_TITLE
+	       HOT_TITLE "\n\n"
 	       "  self%      time   total%      time              method\n"
 	       " 70.65%    650 ms   70.65%    650 ms  ███████▏    java.util.HashMap.put\n"
 	       " 10.87%    100 ms   10.87%    100 ms  █▏          demo.Tree.walk\n"
 	       " 18.48%  in 4 more methods\n\n" HOT_TRUST);
+}
+
+/* One line vouches for a result, without advice, where there is nothing to warn of. */
+static void one_line_vouches(void **state)
+{
+	struct profile p = sample_profile(false);
+	char *text;
+
+	(void)state;
+	memset(p.lost, 0, sizeof(p.lost));
+	memset(p.lost_weight, 0, sizeof(p.lost_weight));
+	p.taken = p.complete = p.stored;
+	p.ambiguous = 9;
+	p.unsampled = 1000000;
+	text = sample_write_text(&p, "hot", &(struct format_options){.flat = 1});
+	assert_non_null(strstr(text, "\n90 samples taken, all stored · 920 ms of 980 ms CPU time sampled · 100 % complete "
+				     "stacks · 10.00 % may belong to the method before or behind it in inlined code\n"));
+	assert_null(strstr(text, "Queues"));
+	free(text);
 }
 
 /* What is wider than its column does not run into the one before. */
@@ -330,9 +347,11 @@ static void no_samples(void **state)
 {
 	static const char line[] =
 		"No samples: the process used 3.2 ms of CPU time in 1 s; a sample is taken each 10 ms"
-		" of CPU time";
+		" of CPU time", own[] = "used 3.2 ms of CPU time in 1 s (3 ms of it for jstrobe); a sample is",
+				 hint[] = " each 10 ms of CPU time; for what it waits for, record -e wall";
 	static const char *const with_line[] = {"text", "traces", "flat", "calltree", "hot", "loss"};
 	struct profile p = sample_empty();
+	const struct profile *const both[] = {&p, &p};
 	unsigned i;
 
 	(void)state;
@@ -341,6 +360,25 @@ static void no_samples(void **state)
 		char *all = sample_write_text(&p, with_line[i], &(struct format_options){.total = true});
 
 		assert_non_null(strstr(all, line));
+		assert_non_null(strstr(all, hint));
+		free(all);
+	}
+	/* of several events, wall time may be one; findings say what there is to record */
+	for (i = 0; i < ARRAY_LEN(with_line); i++) {
+		struct buffer out = BUFFER_INIT;
+
+		format_write(format_by_name(with_line[i]), both, 2, &(struct format_options){.total = false}, &out, NULL);
+		buffer_putc(&out, '\0');
+		assert_non_null(strstr(out.data, line));
+		assert_null(strstr(out.data, "record -e wall"));
+		buffer_free(&out);
+	}
+	p.own_cpu = 3000000;
+	p.cpu_time = 3200000;
+	for (i = 0; i < ARRAY_LEN(with_line); i++) {
+		char *all = sample_write_text(&p, with_line[i], &(struct format_options){.total = true});
+
+		assert_non_null(strstr(all, own));
 		free(all);
 	}
 }
@@ -420,7 +458,7 @@ static void waits(void **state)
 	assert_non_null(from);
 	assert_ptr_equal(strstr(from,
 		"    time      %     waits   longest  lock waited for\n"
-		"  800 ms  86.96%        40     71 ms  demo.Stock@1234 (monitor), 1 not over\n"
+		"  800 ms  86.96%        40     71 ms  demo.Stock@1234 (monitor), 1 still waiting\n"
 		"\n"
 		"    time      %     waits  thread that waited\n"
 		"  610 ms  66.30%        61  main\n"
@@ -467,6 +505,7 @@ int main(void)
 		cmocka_unit_test(traces_and_flat_alone),
 		cmocka_unit_test(call_tree),
 		cmocka_unit_test(hot),
+		cmocka_unit_test(one_line_vouches),
 		cmocka_unit_test(hot_for_an_hour),
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(names_are_printable),

@@ -15,7 +15,7 @@ struct stack_count *aggregate_stack_count(struct collector *c, uint32_t event, u
 	struct stack_count *t;
 	uint32_t *slot, of;
 
-	thread = c->options.per_thread ? thread : 0;
+	thread = c->options.per_thread || c->options.by_thread[event] ? thread : 0;
 	state = a->ticks ? state : THREAD_NONE;
 	of = aggregate_trace_context_on(c, thread, trace_context);
 	if (trace_context && !of)
@@ -36,6 +36,18 @@ struct stack_count *aggregate_stack_count(struct collector *c, uint32_t event, u
 	return t;
 }
 
+/* When E, which is added to stack count number COUNT, was taken. */
+static void note_time(struct collector *c, const struct sink_event *e, size_t count)
+{
+	uint64_t span = e->lock ? e->lock->duration - MIN(e->lock->duration, e->lock->told) : e->span;
+	uint64_t from = MAX(e->time, c->began), until = MAX(e->time + span, from);
+
+	timeline_add(&c->timelines[e->event], &(struct timeline_sample){
+		.at = from - c->began, .span = until - from, .samples = e->samples, .weight = e->weight, .count = count,
+		.thread = e->thread, .even = !c->options.waits[e->event] && !c->options.fields[e->event].count,
+	}, c->timeline_most);
+}
+
 /* Stored samples E (its node and thread are set here) at PLACE; TALLY was found. */
 void aggregate_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t)
 {
@@ -54,6 +66,8 @@ void aggregate_add(struct collector *c, const struct sink_event *e, uint8_t end,
 	t->weight += e->weight;
 	if (e->fields)
 		aggregate_fields_objects(c, e, t);
+	if (c->events[e->event].timed)
+		note_time(c, e, (size_t)(t - c->stack_counts.items));
 }
 
 static void add(struct collector *c, struct sink_event *e, const struct place *place, struct stack_count *t)
@@ -86,7 +100,10 @@ static bool store(struct collector *c, struct sink_event *e, const struct place 
 	return false;
 }
 
-/* What a thread does in the Java method that it waits in, by that method's name; OTHERWISE: it is none that waits. */
+/*
+ * What a thread does in the Java method that it waits in, by that method's name; OTHERWISE: it is none that waits. One
+ * that has left its carrier did so by itself in any method of a class without a method here, else it is BLOCKED.
+ */
 static enum thread_state state_at(const struct collector *c, const struct node *n, enum thread_state otherwise)
 {
 	static const struct {
@@ -102,6 +119,8 @@ static enum thread_state state_at(const struct collector *c, const struct node *
 		{"java/lang/Thread", "sleep0", THREAD_SLEEPING},
 		{"java/lang/Thread", "sleepNanos0", THREAD_SLEEPING}, /* 21+ */
 		{"java/lang/VirtualThread", "takeVirtualThreadListToUnblock", THREAD_WAITING}, /* 24+ */
+		{"java/lang/VirtualThread", "", THREAD_PARKED},
+		{"jdk/internal/vm/Continuation", "", THREAD_PARKED},
 	};
 	const struct named_frame *f = NULL;
 	uint32_t at;
@@ -112,7 +131,8 @@ static enum thread_state state_at(const struct collector *c, const struct node *
 		f = &c->frames.named.items[c->frame_list.items[n->first + at]];
 	for (i = 0; f && f->class_name && i < ARRAY_LEN(waits); i++)
 		if (strcmp(strings_get(&c->frames.strings, f->class_name), waits[i].class_name) == 0 &&
-		    strcmp(strings_get(&c->frames.strings, f->name), waits[i].name) == 0)
+		    (*waits[i].name ? strcmp(strings_get(&c->frames.strings, f->name), waits[i].name) == 0 :
+				      otherwise == THREAD_BLOCKED))
 			return waits[i].state;
 	return otherwise;
 }
@@ -129,6 +149,9 @@ static void find_place(struct collector *c, const struct sample *s, const struct
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE); /* a tick by a signal */
 	else if (p->node && s->state == THREAD_NATIVE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_NATIVE);
+	else if (p->node && s->state == THREAD_PARKED && c->events[s->event].ticks)
+		/* from JDK 24 on the JVM takes one off its carrier, in whatever method, that waits for a monitor */
+		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_BLOCKED);
 	p->vthread = s->vthread;
 	p->trace_context = trace_context ? *trace_context : (struct trace_context){0};
 }

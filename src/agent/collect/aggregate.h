@@ -95,8 +95,12 @@ void collect_all_and_lock(struct collector *c);
 void aggregate_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t);
 /* The counts of CUT as of one moment, now, into FACTS[CUT->count]. Lock held. */
 void collect_counts_now(const struct collector *c, const struct collector_cut *cut, struct collector_counts *counts);
-/* What the aggregate holds of event E as a profile, NULL when out of memory. Lock held. */
-struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_counts *counts);
+/*
+ * What the aggregate holds of event E as a profile, if TIMES with when samples were taken; NULL when out of memory.
+ * Lock held.
+ */
+struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_counts *counts,
+				  bool times);
 
 /* Sums in the order of C's (to be freed), all of them 0; NULL without memory. Lock held. */
 struct stack_count *aggregate_empty_sums(const struct collector *c);
@@ -148,6 +152,7 @@ uint32_t aggregate_leaf(struct collector *c, uint32_t node, uint32_t frame);
 struct waits_sums *aggregate_waits_of(struct collector *c, uint32_t e);
 /* By what the line L of a lock is found. */
 uint64_t aggregate_wait_key(const struct wait_sum *l);
+uint64_t aggregate_holder_key(const struct wait_sum *h);
 void aggregate_waits_sums_free(struct waits_sums *s);
 
 /* ---- calls that read and write ---- */

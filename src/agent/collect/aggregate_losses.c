@@ -55,15 +55,28 @@ static void forget_unknown(void)
 	}
 }
 
+/* What counts while it is there has no time. */
+static bool is_timed(const struct collector *c, uint32_t e)
+{
+	const struct event_fields *fields = &c->options.fields[e];
+
+	return !c->options.live[e] && !c->options.peak[e] &&
+	       event_field_of_kind(fields, EVENT_FIELD_ID) == fields->count;
+}
+
 void aggregate_open(struct collector *c)
 {
 	uint32_t n, e, count = atomic_load(&zone.records.count);
 
 	forget_unknown();
 	c->opened = os_monotonic();
+	c->timeline_most = MIN((size_t)TIMELINES_BYTES, zone.store.size / TIMELINES_PART) / c->options.events;
+	if (!c->began)
+		c->began = c->opened;
 	c->runs.count = 0;
 	for (e = 0; e < c->options.events; e++) {
 		c->events[e].ticks = c->options.ticks[e];
+		c->events[e].timed = is_timed(c, e);
 		c->with_waits |= c->options.waits[e];
 	}
 	aggregate_io_open(c);

@@ -18,12 +18,15 @@
 #define WAITS_LOCKS 16384
 #define WAITS_OWNERS 4096
 #define WAITS_HOLDERS 4096
+#define WAITS_APART 1024 /* the first locks, whose stacks and owners are kept apart */
 
 struct wait_sum {
 	uint32_t name;         /* number in frames.strings: of the class, or of the owner; 0 = not known */
-	uint64_t identity;     /* of the lock; 0 = several, or not known */
+	uint64_t identity;     /* of the lock; 0 = several, or not known; of a holder, if it is apart */
 	uint8_t kind;          /* enum lock_kind */
-	uint32_t node;         /* of a holder: its stack */
+	uint32_t node;         /* of a holder: its stack … */
+	uint32_t lock;         /* … and number of the class of the locks, as `name` */
+	uint32_t thread;       /* … and whose it is, as long as it lives: entry + 1 */
 	uint64_t waits, time;  /* recorded ones, and the time they stand for, ns */
 	uint64_t longest;      /* ns */
 	uint64_t open;         /* of them have not ended when the last result was asked for */

@@ -8,6 +8,7 @@
 #include "agent/collect/aggregate.h"
 #include "agent/collect/ended_threads.h"
 #include "agent/collect/sink.h"
+#include "agent/threads/native_names.h"
 #include "common/os/os.h"
 
 #define VIRTUAL_THREADS 10000      /* kept apart with per_thread; all others are one entry */
@@ -16,11 +17,11 @@
 static uint32_t thread_name(struct collector *c, pid_t tid)
 {
 	uint32_t *known = map_get(&c->names, (uint64_t)tid);
-	char name[32];
+	char name[NATIVE_NAME];
 
 	if (known && *known)
 		return *known;
-	os_thread_name(tid, name, sizeof(name));
+	native_name(tid, name);
 	if (!name[0])
 		snprintf(name, sizeof(name), "thread %d", tid);
 	return strings_add(&c->frames.strings, name, strlen(name));

@@ -26,6 +26,7 @@ struct view {
 	struct profile_thread *threads;
 	uint32_t *lists;      /* frames of all stacks */
 	size_t listed;
+	uint32_t *stack_of;   /* by stack count, the stack's number + 1 that it is part of; 0: it has none */
 	const struct stack_count *sums; /* the collector's, or … */
 	struct stack_count *live; /* … those of what is still there */
 	char *counts;          /* copies of the agent's texts */
@@ -45,6 +46,9 @@ void collector_view_free(struct profile *p)
 	free(v->growth);
 	free(v->threads);
 	free(v->lists);
+	free(v->stack_of);
+	free((void *)(uintptr_t)p->times);
+	free((void *)(uintptr_t)p->time_places);
 	free(v->counts);
 	free(v->live);
 	free(v->waits);
@@ -77,7 +81,7 @@ static bool is_frame(uint32_t number, const void *wanted)
 
 	return known->class_name == text_or_null(v, f->class_name) && known->name == text(v, f->name) &&
 	       known->signature == text_or_null(v, f->signature) && known->library == text_or_null(v, f->library) &&
-	       known->line == f->line && known->kind == f->kind;
+	       known->line + known->lock == f->line && known->kind == f->kind;
 }
 
 /* The place of the number of frame F in SEEN, 0 if it has none; NULL without memory. */
@@ -115,7 +119,10 @@ static bool copy_frames(struct view *v, struct collector *c, uint32_t **remap)
 			to->name = text(v, f->name);
 			to->signature = text_or_null(v, f->signature);
 			to->library = text_or_null(v, f->library);
-			to->line = f->line;
+			if (f->class_name && !f->name)
+				to->lock = (uint16_t)f->line;
+			else
+				to->line = f->line;
 			to->kind = f->kind;
 		}
 		(*remap)[i] = *slot - 1;
@@ -263,9 +270,10 @@ static bool make_room(struct view *v, const struct collector *c, uint32_t e)
 		total += c->nodes.items[waits->holders.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
 	v->stacks = calloc(c->stack_counts.count + 1, sizeof(*v->stacks));
+	v->stack_of = calloc(c->stack_counts.count + 1, sizeof(*v->stack_of));
 	if (is_of_what_is_there(v, c, e))
 		v->growth = calloc(c->stack_counts.count + 1, sizeof(*v->growth));
-	return v->lists && v->stacks && (v->growth || !is_of_what_is_there(v, c, e));
+	return v->lists && v->stacks && v->stack_of && (v->growth || !is_of_what_is_there(v, c, e));
 }
 
 /* Parts become objects. What the samples of the event stand for are those of all its stacks. */
@@ -314,6 +322,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 		});
 		if (!s)
 			break;
+		v->stack_of[i] = (uint32_t)(s - v->stacks) + 1;
 		s->samples += t->samples;
 		s->weight += t->weight;
 		s->objects += t->objects;
@@ -339,8 +348,47 @@ static void copy_waits_of(const struct view *v, const struct wait_sum *sums, siz
 
 	for (i = 0; i < count; i++)
 		to[i] = (struct profile_waits){text(v, sums[i].name), sums[i].identity, sums[i].kind, sums[i].waits,
-					       sums[i].time, sums[i].longest, sums[i].open, to[i].frames, to[i].depth};
+					       sums[i].time, sums[i].longest, sums[i].open, to[i].frames, to[i].depth,
+					       to[i].lock};
 	qsort(to, count, sizeof(*to), by_time);
+}
+
+/* Each holder's lock: the first one of its class. NAMES: the class → its place + 1. */
+static bool place_locks(const struct view *v, const struct waits_sums *w, struct profile_waits *holders)
+{
+	struct map names = {0};
+	bool whole = true;
+	size_t i;
+
+	for (i = 0; i < w->locks.count && whole; i++) {
+		uint32_t *slot = map_put(&names, (uintptr_t)v->waits[i].name, NULL);
+
+		whole = slot;
+		if (slot && !*slot)
+			*slot = (uint32_t)i + 1;
+	}
+	for (i = 0; i < w->holders.count; i++) {
+		const uint32_t *place = map_get(&names, (uintptr_t)text(v, w->holders.items[i].lock));
+
+		holders[i].lock = place ? *place : 0;
+	}
+	map_free(&names);
+	return whole;
+}
+
+/* Frames know their locks by the places in which these are now; LOCKS still have the numbers that they had. */
+static void renumber_locks(struct view *v, struct profile_waits *locks, size_t count)
+{
+	uint16_t now[WAITS_APART + 1] = {0};
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (locks[i].lock <= WAITS_APART)
+			now[locks[i].lock] = (uint16_t)(i + 1);
+		locks[i].lock = 0;
+	}
+	for (i = 0; i < v->profile.frame_count; i++)
+		v->frames[i].lock = now[v->frames[i].lock];
 }
 
 /* Locks and owners, if event E is of waits. */
@@ -350,8 +398,10 @@ static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, co
 	struct profile_waits *holders;
 	size_t i;
 
-	if (!w)
+	if (!w) {
+		renumber_locks(v, NULL, 0);
 		return true;
+	}
 	v->waits = calloc(w->locks.count + w->owners.count + w->holders.count + 1, sizeof(*v->waits));
 	if (!v->waits)
 		return false;
@@ -363,8 +413,13 @@ static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, co
 		holders[i].depth = n->depth;
 		v->listed += n->depth;
 	}
+	for (i = 0; i < w->locks.count; i++)
+		v->waits[i].lock = (uint32_t)i + 1;
 	copy_waits_of(v, w->locks.items, w->locks.count, v->waits);
+	renumber_locks(v, v->waits, w->locks.count);
 	copy_waits_of(v, w->owners.items, w->owners.count, v->waits + w->locks.count);
+	if (!place_locks(v, w, holders))
+		return false;
 	copy_waits_of(v, w->holders.items, w->holders.count, holders);
 	v->profile.holders = holders;
 	v->profile.holder_count = (uint32_t)w->holders.count;
@@ -485,7 +540,7 @@ static bool copy_facts(struct view *v, const struct collector_counts *f)
 	return true;
 }
 
-static bool fill(struct view *v, struct collector *c, uint32_t e, const struct collector_counts *counts)
+static bool fill(struct view *v, struct collector *c, uint32_t e, const struct collector_counts *counts, bool times)
 {
 	uint32_t *frames = NULL, *threads = NULL;
 	bool ok;
@@ -504,6 +559,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	ok = copy_facts(v, counts) && copy_frames(v, c, &frames) &&
 	     copy_threads(v, c, e, &threads) && copy_trace_contexts(v, c) &&
 	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames) &&
+	     (!times || timeline_view(&c->timelines[e], v->stack_of, threads, &v->profile)) &&
 	     aggregate_io_view(c, e, &v->profile);
 	free(frames);
 	free(threads);
@@ -513,7 +569,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	if (v->live)
 		count_live(v, c, e);
 	v->profile.frames = v->frames;
-	v->profile.stacks = v->profile.growth_of = v->stacks;
+	v->profile.stacks = v->profile.growth_of = v->profile.moments_of = v->stacks;
 	v->profile.growth = v->growth;
 	v->profile.growth_span = c->growth_span[e];
 	v->profile.threads = v->threads;
@@ -522,13 +578,14 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	return true;
 }
 
-struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_counts *counts)
+struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_counts *counts,
+				  bool times)
 {
 	struct view *v = calloc(1, sizeof(*v));
 
 	if (!v)
 		return NULL;
-	if (fill(v, c, e, counts))
+	if (fill(v, c, e, counts, times))
 		return &v->profile;
 	collector_view_free(&v->profile);
 	return NULL;

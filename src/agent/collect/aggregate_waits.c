@@ -139,16 +139,6 @@ uint32_t aggregate_leaf(struct collector *c, uint32_t node, uint32_t frame)
 	return slot ? *slot : 0;
 }
 
-uint32_t aggregate_wait_shown(struct collector *c, const struct sink_event *e)
-{
-	uint32_t class_name = e->lock->class_name;
-
-	if (e->lock->kind == LOCK_SLEEP) /* there is none, and the innermost frame says so */
-		return e->node;
-	return aggregate_leaf(c, e->node, class_name ? frames_class(&c->frames, class_name)
-					      : frames_marker(&c->frames, "[no_lock]"));
-}
-
 /* ---- sums ---- */
 
 /* A wait of which several samples tell is one. */
@@ -173,6 +163,11 @@ static uint64_t key_of(uint32_t name, uint64_t identity, uint8_t kind)
 uint64_t aggregate_wait_key(const struct wait_sum *l)
 {
 	return key_of(l->name, l->identity, l->kind);
+}
+
+uint64_t aggregate_holder_key(const struct wait_sum *h)
+{
+	return hash_mix((uint64_t)h->thread << 32 | h->node) + key_of(h->lock, h->identity, 0);
 }
 
 /* The line that SLOT knows, or FRESH as a new one; NULL: there is no memory. */
@@ -207,6 +202,26 @@ static struct wait_sum *lock_line(struct waits_sums *w, const struct sink_lock *
 	});
 }
 
+/* The number of LINE, of a lock, if its stacks are apart from those of its class; 0: they are not. */
+static uint32_t number_of(const struct waits_sums *w, const struct wait_sum *line)
+{
+	size_t number = line && line->identity ? (size_t)(line - w->locks.items) + 1 : 0;
+
+	return number <= WAITS_APART ? (uint32_t)number : 0;
+}
+
+uint32_t aggregate_wait_shown(struct collector *c, const struct sink_event *e)
+{
+	uint32_t class_name = e->lock->class_name, number;
+	struct waits_sums *sums = aggregate_waits_of(c, e->event);
+
+	if (e->lock->kind == LOCK_SLEEP) /* there is none, and the innermost frame says so */
+		return e->node;
+	number = number_of(sums, lock_line(sums, e->lock));
+	return aggregate_leaf(c, e->node, class_name ? frames_lock(&c->frames, class_name, number)
+					      : frames_marker(&c->frames, "[no_lock]"));
+}
+
 static struct wait_sum *owner_line(struct waits_sums *w, uint32_t thread, uint32_t name)
 {
 	uint64_t key = w->owners.count < WAITS_OWNERS || map_get(&w->by_owner, thread) ? thread : 0;
@@ -214,13 +229,18 @@ static struct wait_sum *owner_line(struct waits_sums *w, uint32_t thread, uint32
 	return line_at(&w->owners, map_put(&w->by_owner, key, NULL), &(struct wait_sum){.name = key ? name : 0});
 }
 
-static struct wait_sum *holder_line(struct waits_sums *w, const struct sink_lock *l)
+/* APART: its lock is. */
+static struct wait_sum *holder_line(struct waits_sums *w, const struct sink_lock *l, bool apart)
 {
-	uint64_t key = (uint64_t)l->owner_thread << 32 | l->owner_node;
+	const struct wait_sum fresh = {
+		.name = l->owner_name, .identity = apart ? l->identity : 0, .node = l->owner_node,
+		.lock = l->class_name, .thread = l->owner_thread,
+	};
+	uint64_t key = aggregate_holder_key(&fresh);
 	uint32_t *slot = w->holders.count < WAITS_HOLDERS ? map_put(&w->by_holder, key, NULL)
 							   : map_get(&w->by_holder, key);
 
-	return line_at(&w->holders, slot, &(struct wait_sum){.name = l->owner_name, .node = l->owner_node});
+	return line_at(&w->holders, slot, &fresh);
 }
 
 void aggregate_wait_sums(struct collector *c, const struct sink_event *e)
@@ -235,7 +255,7 @@ void aggregate_wait_sums(struct collector *c, const struct sink_event *e)
 	owner = owner_line(sums, e->lock->owner_thread, e->lock->owner_name);
 	if (owner)
 		sum_up(owner, e);
-	owner = e->lock->owner_node ? holder_line(sums, e->lock) : NULL;
+	owner = e->lock->owner_node ? holder_line(sums, e->lock, number_of(sums, lock)) : NULL;
 	if (owner)
 		sum_up(owner, e);
 }

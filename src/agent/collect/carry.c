@@ -2,6 +2,7 @@
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/named_frames.h"
 #include "common/base/hash.h"
+#include "profile/model/lasting_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,14 @@ bool carry_open(struct generation *g)
 	g->count.nodes = old->nodes.count;
 	g->count.frames = old->frames.named.count;
 	g->count.threads = old->threads.count;
+	g->count.counts = old->stack_counts.count;
 	g->nodes = table(g->count.nodes);
 	g->frames[0] = table(g->count.frames);
 	g->frames[1] = table(g->count.frames);
 	g->threads = table(g->count.threads);
 	g->sums = table(g->count.threads);
-	return g->nodes && g->frames[0] && g->frames[1] && g->threads && g->sums;
+	g->counts = table(g->count.counts);
+	return g->nodes && g->frames[0] && g->frames[1] && g->threads && g->sums && g->counts;
 }
 
 void carry_close(struct generation *g)
@@ -38,6 +41,7 @@ void carry_close(struct generation *g)
 	drop_table(g->frames[1], g->count.frames);
 	drop_table(g->threads, g->count.threads);
 	drop_table(g->sums, g->count.threads);
+	drop_table(g->counts, g->count.counts);
 	map_free(&g->texts);
 	map_free(&g->stacks);
 	map_free(&g->ended);
@@ -69,33 +73,6 @@ uint32_t carry_text(struct generation *g, uint32_t name)
 
 /* ---- frames ---- */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/*
- * How much of a class's NAME it shares with others of its kind: hidden ones are Name+0x…, lambdas number themselves
- * besides (Name$$Lambda$14+0x…), and so do the JVM's own accessors.
- */
-static size_t common_length(const char *name)
-{
-	static const char lambda[] = "$$Lambda", accessor[] = "jdk/internal/reflect/Generated";
-	const char *plus = strstr(name, "+0x");
-	size_t length = plus ? (size_t)(plus - name) : strlen(name), end = length;
-
-	while (end && is_digit(name[end - 1]))
-		end--;
-	if (end == length)
-		return length;
-	if (strncmp(name, accessor, sizeof(accessor) - 1) == 0)
-		return end;
-	if (end > sizeof(lambda) && name[end - 1] == '$' &&
-	    memcmp(name + end - sizeof(lambda), lambda, sizeof(lambda) - 1) == 0)
-		return end - 1;
-	return length;
-}
-
 size_t carry_count_hidden(const struct collector *c)
 {
 	size_t i, n = 0;
@@ -104,7 +81,7 @@ size_t carry_count_hidden(const struct collector *c)
 		uint32_t class_name = c->frames.named.items[i].class_name;
 		const char *name = strings_get(&c->frames.strings, class_name);
 
-		n += class_name && name[common_length(name)];
+		n += class_name && lasting_class_name(name, NULL);
 	}
 	return n;
 }
@@ -113,10 +90,16 @@ size_t carry_count_hidden(const struct collector *c)
 static uint32_t common_name(struct generation *g, uint32_t class_name, bool *other)
 {
 	const char *name = strings_get(&g->old.frames.strings, class_name);
-	size_t length = common_length(name);
+	char *common = lasting_class_name(name, NULL) ? malloc(strlen(name) + 1) : NULL;
+	uint32_t now;
 
-	*other = name[length] != '\0';
-	return *other ? strings_add(&g->c->frames.strings, name, length) : carry_text(g, class_name);
+	*other = common;
+	if (!common)
+		return carry_text(g, class_name);
+	lasting_class_name(name, common);
+	now = strings_add(&g->c->frames.strings, common, strlen(common));
+	free(common);
+	return now;
 }
 
 uint32_t carry_frame(struct generation *g, uint32_t frame, bool merged)

@@ -19,11 +19,12 @@ struct generation {
 	uint32_t *threads;        /* by thread, its number now + 1 */
 	uint32_t *sums;           /* by thread, the number + 1 of the one its samples belong to now */
 	struct {
-		size_t nodes, frames, threads;
+		size_t nodes, frames, threads, counts;
 	} count;                  /* of the tables above: OLD is given up before they are */
 	struct map texts;         /* text → its number now */
 	struct map stacks;        /* hash of frames → the first node of those with it */
 	struct map ended;         /* pattern of names, a text of now → thread + 1 */
+	uint32_t *counts;         /* by stack count, its number now + 1 (generation.c); 0 = it is gone */
 	uint32_t rest;            /* the node of stacks that were not kept */
 	uint32_t rest_thread;     /* what stands for a thread that no memory was left for */
 	bool merges_hidden;

@@ -27,6 +27,7 @@ static bool carry_lines(struct generation *g, const struct wait_sum *from, size_
 			return false;
 		*line = from[i];
 		line->name = carry_text(g, from[i].name);
+		line->lock = carry_text(g, from[i].lock);
 		line->node = from[i].node ? carry_stack(g, from[i].node) : 0;
 		if (from[i].node && !line->node)
 			return false;
@@ -54,13 +55,12 @@ static bool carry_keys(struct generation *g, const struct waits_sums *from, stru
 		if (s->used && s->value && (thread || !s->key))
 			whole = put(&to->by_owner, thread, s->value - 1);
 	}
-	for (i = 0; i < from->by_holder.capacity && whole; i++) {
-		const struct map_slot *s = &from->by_holder.slots[i];
-		uint32_t thread = s->used ? thread_now(g, (uint32_t)(s->key >> 32)) : 0;
+	for (i = 0; i < to->holders.count && whole; i++) {
+		struct wait_sum *holder = &to->holders.items[i];
 
-		if (thread && s->value)
-			whole = put(&to->by_holder, (uint64_t)thread << 32 |
-				    to->holders.items[s->value - 1].node, s->value - 1);
+		holder->thread = thread_now(g, holder->thread);
+		if (holder->thread)
+			whole = put(&to->by_holder, aggregate_holder_key(holder), i);
 	}
 	return whole;
 }

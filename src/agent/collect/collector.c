@@ -104,6 +104,14 @@ int collector_open(struct collector *c, struct error *err)
 	return 0;
 }
 
+void collector_begins(struct collector *c, uint64_t at)
+{
+	pthread_mutex_lock(&c->lock);
+	if (c->began == c->opened)
+		c->began = at;
+	pthread_mutex_unlock(&c->lock);
+}
+
 int collector_start(struct collector *c, struct error *err)
 {
 	int rc;

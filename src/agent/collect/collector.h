@@ -53,6 +53,8 @@ struct collector *collector_new(const struct collect_sources *sources, const str
 void collector_names_from(struct collector *c, const struct collector *old);
 /* Set up what handlers read and write (records must be open). Then collector_stop and collector_release are due. */
 int collector_open(struct collector *c, struct error *err);
+/* The session begins AT: its samples' times are told from then on, unless it goes on with those of an earlier one. */
+void collector_begins(struct collector *c, uint64_t at);
 /* Start the draining thread. */
 int collector_start(struct collector *c, struct error *err);
 /*
@@ -100,6 +102,7 @@ struct profile *collector_view(struct collector *c, uint32_t e, const struct col
 struct collector_cut {
 	uint32_t first, count;
 	const struct collector_counts *counts;
+	bool times; /* with when samples were taken */
 };
 bool collector_views(struct collector *c, const struct collector_cut *cut, struct profile **views);
 void collector_view_free(struct profile *p);

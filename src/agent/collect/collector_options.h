@@ -16,7 +16,8 @@ struct collector_options {
 	bool live[8];          /* of each: results have what is still there of it (collect_sources.blocks) */
 	bool peak[8];          /* … and what was there when most was */
 	uint32_t tail;         /* live: without what came in the last so many thousandths of a percent of the run */
-	bool per_thread;       /* keep stacks apart by thread */
+	bool per_thread;       /* keep stacks apart by thread, and virtual threads from one another */
+	bool by_thread[8];     /* of each: keep its stacks apart by thread in any case; virtual threads are one */
 	bool per_trace_context;      /* … and by what the thread worked for */
 	uint32_t survived;     /* samples of objects count when these have survived so many collections */
 	bool sizes;            /* arrays are told apart by their size */

@@ -12,6 +12,7 @@
 #include "agent/collect/durations.h"
 #include "agent/collect/names/named_frames.h"
 #include "agent/collect/sources.h"
+#include "agent/collect/timeline.h"
 #include "common/base/map.h"
 #include "common/base/pages.h"
 #include "common/base/vector.h"
@@ -31,6 +32,10 @@ struct node {
 };
 
 #define OBJECT_PARTS 1024
+
+/* Memory for when samples were taken, of all events: bytes, and at most a part of memlimit. */
+#define TIMELINES_BYTES (4u << 20)
+#define TIMELINES_PART 8
 
 /* Samples of one node and event (on one thread, if kept apart; by wall clock, in one state). */
 struct stack_count {
@@ -129,6 +134,7 @@ struct event_aggregate {
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
 	struct map by_node;    /* node << 32 | aggregate_trace_context_on << 3 | state → count + 1 */
+	bool timed;            /* it is kept when its samples were taken (timeline.h) */
 	bool ticks;            /* by wall clock or in turns: see enum ticks; states are kept apart */
 };
 
@@ -194,6 +200,9 @@ struct collector {
 	uint64_t done_due;     /* of waits that are over: not before */
 	bool with_waits;       /* one of the events is of waits */
 	uint64_t opened;       /* when the present run began, os_monotonic */
+	uint64_t began;        /* when the first one did, as the session says */
+	size_t timeline_most;  /* bytes for each of them */
+	struct timeline timelines[RECORD_EVENTS];
 	struct waits_aggregate waits;
 	struct io_sums io;     /* of the event io, which a session has once */
 	struct sink *sinks;    /* who gets each sample besides */

@@ -47,7 +47,7 @@ bool collector_views(struct collector *c, const struct collector_cut *cut, struc
 	collect_counts_now(c, cut, counts);
 	ok = survivors_sum(c);
 	for (i = 0; i < cut->count; i++) {
-		views[i] = collect_fill_view(c, cut->first + i, &counts[i]);
+		views[i] = collect_fill_view(c, cut->first + i, &counts[i], cut->times);
 		ok &= views[i] != NULL;
 	}
 	pthread_mutex_unlock(&c->lock);

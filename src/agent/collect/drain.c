@@ -17,9 +17,16 @@
 #include "agent/threads/run_queue.h"
 #include "agent/zone/zone.h"
 
+/* Of a call that goes on another thread tells, R, in its own queue: whose it is, S says. */
+static struct thread_record *subject(struct thread_record *r, const struct sample *s)
+{
+	return likely(s->thread == r->index) ? r : &zone.records.records[s->thread];
+}
+
 /* What follows S in Q: the wait that it is, or its fields, and what its thread worked for. */
 static void take(struct collector *c, struct thread_record *r, struct queue *q, const struct sample *s)
 {
+	struct thread_record *whose = subject(r, s);
 	struct sample note, trace_context_note;
 	bool waits = unlikely(c->options.waits[s->event]) && queue_pop(q, &note);
 	bool fields = unlikely(c->options.fields[s->event].count) && queue_pop(q, &note);
@@ -28,11 +35,13 @@ static void take(struct collector *c, struct thread_record *r, struct queue *q, 
 	if (s->noted && queue_pop(q, &trace_context_note))
 		trace_context = &((const struct trace_context_note *)(const void *)&trace_context_note)->trace_context;
 	if (waits)
-		aggregate_wait(c, s, (const struct wait_note *)(const void *)&note, trace_context, r);
+		aggregate_wait(c, s, (const struct wait_note *)(const void *)&note, trace_context, whose);
 	else if (fields)
-		aggregate_fields(c, s, (const struct field_note *)(const void *)&note, trace_context, r);
+		aggregate_fields(c, s, (const struct field_note *)(const void *)&note, trace_context, whose);
 	else
-		aggregate_sample(c, s, trace_context, r);
+		aggregate_sample(c, s, trace_context, whose);
+	if (unlikely(whose != r))
+		atomic_fetch_sub(&whose->told, 1);
 }
 
 static void empty(struct collector *c, struct thread_record *r, struct queue *q)
@@ -101,7 +110,7 @@ static void drain_record(struct collector *c, struct thread_record *r)
 {
 	/* Read first: what was queued before the thread ended is then seen below. */
 	bool ended = atomic_load(&r->state) == RECORD_CLOSING;
-	bool closing = ended && !atomic_load(&r->inside) && !c->sources->keeps(r);
+	bool closing = ended && !atomic_load(&r->inside) && !atomic_load(&r->told) && !c->sources->keeps(r);
 
 	if (ended && !closing)
 		record_stir(&zone.records, r->index); /* at the next tick, perhaps */

@@ -109,8 +109,8 @@ static bool carry_stack_counts(struct generation *g)
 	size_t i, count = g->old.stack_counts.count, limit = limit_of(g->c);
 	const struct stack_count **all = pages_alloc((count + 1) * sizeof(*all));
 	uint64_t totals[RECORD_EVENTS] = {0};
-	uint32_t *now = pages_alloc((count + 1) * sizeof(*now));
-	bool whole = all && now;
+	uint32_t *now = g->counts;
+	bool whole = all;
 
 	for (i = 0; all && i < count; i++) {
 		all[i] = &g->old.stack_counts.items[i];
@@ -131,7 +131,6 @@ static bool carry_stack_counts(struct generation *g)
 		aggregate_peak_moved(g->c, now, count);
 	}
 	pages_free(all, (count + 1) * sizeof(*all));
-	pages_free(now, (count + 1) * sizeof(*now));
 	return whole;
 }
 
@@ -279,11 +278,14 @@ static void carry_methods(struct generation *g)
 static void hand_over(struct generation *g)
 {
 	struct collector *c = g->c;
+	uint32_t e;
 
 	carry_records(g);
 	carry_runs(g);
 	carry_labels(g);
 	survivors_carry(g);
+	for (e = 0; e < c->options.events; e++)
+		timeline_renew(&c->timelines[e], g->counts, g->count.counts, g->sums);
 	sink_renewed(c, g);
 	c->sources->change_kept(carry_stack_trace, g);
 	stack_store_each(&zone.store, forget_stack_trace, g);

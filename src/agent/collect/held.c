@@ -11,10 +11,31 @@
 #define BYTES_STRINGS(field) strings_bytes(&(field))
 #define BYTES_MAP(field) map_bytes(&(field))
 #define BYTES_PAGED(field) ((field).room * sizeof(*(field).items))
+#define BYTES_TIMELINES(field) bytes_of_timelines(c)
 
 #define DROP_STRINGS(field) strings_free(&(field))
 #define DROP_MAP(field) map_free(&(field))
 #define DROP_PAGED(field) PAGED_FREE(&(field))
+#define DROP_TIMELINES(field) held_drop_timelines(c)
+
+static size_t bytes_of_timelines(const struct collector *c)
+{
+	size_t sum = 0;
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++)
+		sum += timeline_bytes(&c->timelines[e]);
+	return sum;
+}
+
+void held_drop_timelines(struct collector *c)
+{
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++)
+		timeline_free(&c->timelines[e]);
+}
+
 size_t held_bytes(const struct collector *c)
 {
 	size_t sum = 0;

@@ -17,5 +17,7 @@ void held_put_back(struct collector *c, const struct collector *from);
 /* Give back the renewed rows of C, or of a copy; and the lasting ones. */
 void held_drop(struct collector *c);
 void held_drop_lasting(struct collector *c);
+/* When samples were taken is not known any more. */
+void held_drop_timelines(struct collector *c);
 
 #endif

@@ -146,8 +146,8 @@ static int check_start(struct command *c, struct error *err)
 		rc = session_may_begin(o, err);
 	if (rc == 0)
 		rc = schedule_check(o, has_place(c), err);
-	if (rc == 0 && has_path(c))
-		rc = pending_check_path(o, err);
+	if (rc == 0)
+		rc = has_path(c) ? pending_check_path(o, err) : pending_check_format(o, err);
 	return rc;
 }
 

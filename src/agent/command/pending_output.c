@@ -236,6 +236,14 @@ static int check_place(const struct output *out, const char *file, const struct 
 	return output_may_make(out, file, err) ? output_say("file=", file, err) : 0;
 }
 
+int pending_check_format(const struct options *o, struct error *err)
+{
+	if (!o->format[0] || !format_is_export(format_by_name(o->format)))
+		return 0;
+	return error_set(err, EINVAL, "%s: only the jstrobe command writes it; let the result be a .json or "
+			 ".jfr here, then: jstrobe convert FILE %s", o->format, o->file[0] ? o->file : "OUT");
+}
+
 int pending_check_path(struct options *o, struct error *err)
 {
 	char file[OPTIONS_FILE_MAX];
@@ -243,10 +251,12 @@ int pending_check_path(struct options *o, struct error *err)
 	int rc;
 
 	if (!o->format[0]) {
-		if (options_check_file(o->file, err) || format_check_file(o->file, err))
+		if (format_check_file(o->file, err))
 			return -err->code;
 		snprintf(o->format, sizeof(o->format), "%s", format_by_file(o->file)->name);
 	}
+	if (pending_check_format(o, err))
+		return -err->code;
 	if (options_file_name(o->file, getpid(), time(NULL), o->loop[0] ? 0 : -1, file,
 			      sizeof(file), err))
 		return -err->code;

@@ -17,6 +17,8 @@
  * O->file. Any thread.
  */
 int pending_check_path(struct options *o, struct error *err);
+/* Check that the agent itself writes O->format, if one is named; only the command makes files for other viewers. */
+int pending_check_format(const struct options *o, struct error *err);
 /*
  * The session that is about to begin with O will owe a result to O->file (checked before). What is owed so
  * far stays owed until pending_confirm.

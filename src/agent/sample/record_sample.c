@@ -45,7 +45,7 @@ uint64_t take_mounted(const struct thread_record *r)
 	return owner;
 }
 
-/* A signal that comes this much later found its thread without a CPU. */
+/* A signal that comes this much later found its thread without a CPU, where the kernel does not say. */
 #define AT_ONCE (200 * NS_PER_US)
 
 static enum thread_state state_of(const struct thread_record *r, uint32_t event, uint64_t time,
@@ -57,7 +57,8 @@ static enum thread_state state_of(const struct thread_record *r, uint32_t event,
 		return THREAD_RUNNING;
 	if (s->expected != THREAD_RUNNING)
 		return (enum thread_state)s->expected;
-	return tick_state(r, regs, time > s->asked_at + AT_ONCE);
+	return tick_state(r, regs, s->had_cpu == CPU_NOT_KNOWN ? time > s->asked_at + AT_ONCE :
+								  s->had_cpu == CPU_HAS_NONE);
 }
 
 static uint32_t this_cpu(void)

@@ -1,5 +1,5 @@
 /*
- * session_result.c - what a session has gathered, as profiles, recordings and status lines.
+ * session_result.c - what a session has gathered, as profiles and recordings.
  */
 #include "agent/session/session.h"
 #include "agent/threads/java_threads.h"
@@ -18,6 +18,7 @@
 
 #include "agent/collect/collector.h"
 #include "agent/jvm/jvm.h"
+#include "agent/session/own_times.h"
 #include "agent/session/recorder.h"
 #include "agent/session/session_roots.h"
 #include "agent/session/session_state.h"
@@ -32,7 +33,6 @@
 #include "common/os/os.h"
 #include "profile/writers/format.h"
 
-#define SHORT (200 * NS_PER_MS)
 #define ROOTS_PAUSE NS_PER_S
 
 static void gather_counts(uint32_t e, struct collector_counts *f)
@@ -114,7 +114,8 @@ static void look(const struct options *o)
 static int take_views(const struct options *o, const struct collector_counts *event_counts, uint32_t from, uint32_t to,
 		      struct profile **views, struct error *err)
 {
-	const struct collector_cut cut = {.first = from, .count = to - from, .counts = &event_counts[from]};
+	const struct collector_cut cut = {from, to - from, &event_counts[from],
+					  o->times || own_times_wanted(o)};
 	bool ok;
 	uint32_t e;
 
@@ -464,6 +465,7 @@ int session_dump(const struct options *o, struct buffer *out, struct format_told
 	struct format_options how = source_options_format(o);
 	struct collector_counts event_counts[RECORD_EVENTS];
 	struct profile *views[RECORD_EVENTS] = {NULL};
+	struct own_times times = {.count = 0};
 	uint32_t from, count;
 	int rc;
 
@@ -479,121 +481,13 @@ int session_dump(const struct options *o, struct buffer *out, struct format_told
 	gather_all(event_counts);
 	rc = take_wanted(o, event_counts, views, &from, &count, err);
 	pthread_mutex_unlock(&session.lock);
+	if (rc == 0 && own_times_wanted(o))
+		own_times_unfold(&times, views, count);
 	if (rc == 0)
 		format_write(format, (const struct profile *const *)views, count, &how, out, told);
 	free_views(views, count);
+	own_times_free(&times);
 	if (rc == 0 && out->failed)
 		return error_set(err, out->failed, "cannot write the result: %s", error_text(out->failed));
 	return rc;
-}
-
-/* "perf,wall-marker". Lock held. */
-static void put_engines(char *text, size_t size)
-{
-	uint32_t e;
-	size_t n = 0;
-
-	text[0] = '\0';
-	for (e = 0; e < session.event_count && n < size; e++)
-		n += (size_t)snprintf(text + n, size - n, "%s%s", e ? "," : "", session.events[e].engine);
-}
-
-/* Lock held. */
-static void read_events(struct session_status *s)
-{
-	uint32_t e;
-
-	s->event_count = session.tracing ? 0 : session.event_count;
-	for (e = 0; e < s->event_count; e++) {
-		const struct session_event *from = &session.events[e];
-		const struct engine_event *event = &from->event;
-		struct session_armed *to = &s->events[e];
-
-		snprintf(to->event, sizeof(to->event), "%s", event->name);
-		snprintf(to->engine, sizeof(to->engine), "%s", from->engine);
-		to->of = weight_kind_names[event->weight].of;
-		to->interval = event->interval;
-		to->perf = from->counts.perf;
-		to->timer = from->counts.timer;
-		to->refused = from->counts.refused;
-		s->threads_perf = MAX(s->threads_perf, to->perf);
-		s->threads_timer = MAX(s->threads_timer, to->timer);
-		s->threads_refused = MAX(s->threads_refused, to->refused);
-	}
-}
-
-/* Lock held. */
-static void read_status(struct session_status *s)
-{
-	struct collector_totals totals;
-	struct stream_totals streamed;
-	const struct session_event *first = &session.events[0];
-
-	memset(s, 0, sizeof(*s));
-	s->running = session.running || session.goes_on;
-	s->has_data = (session.collector || session.tracing) && !s->running;
-	snprintf(s->event, sizeof(s->event), "%s", session.options.event);
-	s->interval = first->event.interval;
-	s->running_for = session.duration;
-	s->ending_for = session.silent_since ? os_monotonic() - session.silent_since : 0;
-	s->cpu_time = session.cpu_time;
-	s->own_cpu = session.own_cpu;
-	if (session_samples() && !session.tracing) {
-		s->cpu_time += os_process_cpu() - session.cpu_at_start;
-		s->own_cpu += records_own_cpu() - session.own_at_start;
-	}
-	if (session_samples()) {
-		if (!session.tracing)
-			session_note_counts(false);
-		s->running_for += os_monotonic() - session.resumed_at;
-	}
-	read_events(s);
-	put_engines(s->engine, sizeof(s->engine));
-	s->threads = first->counts.threads;
-	trace_work_progress(&s->trace);
-	if (session.tracing) {
-		strcpy(s->event, "calls");
-		strcpy(s->engine, "probes");
-		s->interval = 0;
-		s->taken = s->stored = trace_calls();
-	} else if (session.collector) {
-		collector_totals(session.collector, &totals);
-		s->taken = totals.taken;
-		s->stored = totals.stored;
-		s->lost = totals.lost;
-		s->outside = totals.outside;
-		s->open = totals.open;
-		s->queue_bytes = totals.queue_bytes;
-	}
-	recorder_status(&s->recording, &s->unwritten);
-	s->streams = streams_count(&streamed);
-	s->streamed = streamed.samples;
-	s->dropped = streamed.dropped;
-	if (session.ring && ring_since(session.ring)) {
-		s->last = os_monotonic() - ring_since(session.ring);
-		s->ring_bytes = ring_bytes(session.ring);
-	}
-}
-
-bool session_get_status(struct session_status *s)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
-	static struct session_status last;
-	uint64_t until = os_monotonic() + SHORT;
-	bool fresh;
-
-	/* another status takes no time; a start or a stop can take any */
-	while (!(fresh = pthread_mutex_trylock(&session.lock) == 0) && os_monotonic() < until)
-		os_sleep(NS_PER_MS);
-	if (fresh) {
-		read_status(s);
-		pthread_mutex_unlock(&session.lock);
-	}
-	pthread_mutex_lock(&lock);
-	if (fresh)
-		last = *s;
-	else
-		*s = last;
-	pthread_mutex_unlock(&lock);
-	return fresh;
 }

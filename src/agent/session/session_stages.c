@@ -187,6 +187,7 @@ static int begin_clocks(struct error *err)
 	session.own_at_start = clocks.own;
 	session.children_at_start = os_children_cpu();
 	session.resumed_at = clocks.time;
+	collector_begins(session.run.collector, clocks.time);
 	return 0;
 }
 
@@ -232,6 +233,8 @@ static int end_ring(struct error *err)
 
 static int begin_streams(struct error *err)
 {
+	/* counters are told from here on */
+	engine_expect(session.run.events, session.run.count);
 	return streams_begin(options(), session.run.events, session.run.count, session.run.collector, err);
 }
 

@@ -160,6 +160,8 @@ struct collector *source_options_collector(const struct options *o, const struct
 	for (e = 0; e < count; e++) {
 		c.ticks[e] = events[e].ticks != TICKS_NONE || events[e].weight == WEIGHT_WAIT;
 		c.waits[e] = events[e].weight == WEIGHT_WAIT ? ++waits : 0;
+		/* which of them were idle is told by group, and nothing else tells threads of a pool from others */
+		c.by_thread[e] = events[e].weight == WEIGHT_WALL || events[e].weight == WEIGHT_WAIT;
 		c.fields[e] = event_fields_of(events[e].name);
 		native = strcmp(events[e].name, "nativemem") == 0 || strcmp(events[e].name, "nativemap") == 0;
 		c.peak[e] = o->nativemem_peak && native;
@@ -180,12 +182,15 @@ struct format_options source_options_format(const struct options *o)
 		.lines = o->lines,
 		.threads = o->threads,
 		.owners = o->owners,
+		.idle = o->idle,
 		.flat = o->flat,
 		.traces = o->traces,
 		.color = o->color,
+		.details = o->verbose,
 		.simple = o->simple,
 		.dot = o->dot,
 		.norm = o->norm,
+		.lasting = !o->no_norm,
 		.sig = o->sig,
 		.ann = o->ann,
 		.lib = o->lib,

@@ -346,6 +346,14 @@ static int start_events(struct buffer *notes, struct error *err)
 	return 0;
 }
 
+void engine_expect(const struct engine_event *expected, uint32_t count)
+{
+	uint32_t e;
+
+	for (e = 0; !atomic_load(&active) && e < count; e++)
+		snprintf(active_names[e], sizeof(active_names[e]), "%s", expected[e].ops->name);
+}
+
 int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err)
 {
 	uint32_t e;
@@ -359,8 +367,7 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	memcpy(events, o->events, o->count * sizeof(*events));
 	event_count = o->count;
 	/* until threads are armed: what is known of it */
-	for (e = 0; e < o->count; e++)
-		snprintf(active_names[e], sizeof(active_names[e]), "%s", events[e].ops->name);
+	engine_expect(events, event_count);
 	options = *o;
 	options.events = events;
 	rc = take_signal(&options, err);

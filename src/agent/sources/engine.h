@@ -167,6 +167,8 @@ uint64_t engine_open_ticks(uint32_t e);
 void engine_look_again(uint32_t index);
 /* Whether the engine has something of R that has not gone to the collector yet. Collector. */
 bool engine_keeps(const struct thread_record *r);
+/* Until an engine starts, engine_active names that of the COUNT events at EXPECTED. Session's thread. */
+void engine_expect(const struct engine_event *expected, uint32_t count);
 /* "perf", "perf+ctimer" …: what armed the live threads for event E of the session, or of the last one. */
 const char *engine_active(uint32_t e);
 

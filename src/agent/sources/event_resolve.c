@@ -136,11 +136,6 @@ static int resolve_source(const char *name, struct engine_event *e, struct error
 
 /* ---- names ---- */
 
-static bool begins(const char *name, const char *with)
-{
-	return strncmp(name, with, strlen(with)) == 0;
-}
-
 /* A single ':' somewhere: "sched:sched_switch", not "JavaThread::run". */
 static bool is_tracepoint(const char *name)
 {
@@ -157,10 +152,10 @@ static int resolve(const char *name, struct engine_event *e, struct error *err)
 		return resolve_known(row, e);
 	e->ops = &engine_perf;
 	e->weight = WEIGHT_COUNT;
-	if (begins(name, "mem:"))
+	if (text_begins(name, "mem:"))
 		return event_memory(name, e, err);
-	if (begins(name, "kprobe:") || begins(name, "kretprobe:") || begins(name, "uprobe:") ||
-	    begins(name, "uretprobe:"))
+	if (text_begins(name, "kprobe:") || text_begins(name, "kretprobe:") || text_begins(name, "uprobe:") ||
+	    text_begins(name, "uretprobe:"))
 		return event_probe(name, e, err);
 	if (is_raw(name))
 		return resolve_raw(name, e);

@@ -9,6 +9,7 @@
 
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
+#include "agent/threads/native_names.h"
 #include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"
@@ -111,7 +112,7 @@ static void note_tid(pid_t tid, uint64_t mark, void *arg)
 static void look_at_all(struct names *n)
 {
 	struct tids tids = {{NULL, 0, 0}};
-	char name[32];
+	char name[NATIVE_NAME];
 	size_t i;
 
 	os_each_thread(note_tid, &tids);
@@ -122,7 +123,7 @@ static void look_at_all(struct names *n)
 	for (i = 0; i < tids.list.count; i++) {
 		if (map_get(&n->known, (uint64_t)tids.list.items[i]))
 			continue;
-		os_thread_name(tids.list.items[i], name, sizeof(name));
+		native_name(tids.list.items[i], name);
 		if (name[0])
 			jvm_give_name(tids.list.items[i], 0, name);
 	}

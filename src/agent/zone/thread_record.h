@@ -35,6 +35,9 @@ enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_CLOSING };
 enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TICKS, ARM_CALLS, ARM_LEAVING };
 
 /* What makes a thread's signal go off for one event. The engine sets it up before it arms it. */
+/* Of a thread that is ready to run: whether this sample is one of those in which it has a CPU. */
+enum record_cpu { CPU_NOT_KNOWN, CPU_HAS, CPU_HAS_NONE };
+
 struct record_source {
 	_Atomic uint32_t arm;           /* enum record_arm */
 	int32_t fd;                     /* perf descriptor, -1 = none */
@@ -68,7 +71,8 @@ struct record_source {
 	/* up to here its time is in samples: os_monotonic, or its CPU clock; ARM_TIMER: will be, at the next expiry */
 	uint64_t charged;
 	uint64_t silent_at;               /* ARM_TIMER: its CPU clock when sampling ended; 0 = it has not */
-	uint32_t expected;                /* enum thread_state, as it looked from outside */
+	uint16_t expected;                /* enum thread_state, as it looked from outside */
+	uint16_t had_cpu;                 /* enum record_cpu, by what the kernel counts of the time before */
 	uint32_t blocked;                 /* times it was not armed because the thread blocks SIGTRAP; records' lock */
 };
 
@@ -118,6 +122,7 @@ struct thread_record {
 	uint64_t mark;                  /* what it showed then, see os_each_thread; 0 = not yet */
 	uint64_t since;                 /* when it was found, os_monotonic */
 	uint64_t cpu_at_turn;           /* see agent/sources/engine_clocks.h; 0 = none */
+	_Atomic uint32_t told;          /* samples of it that are in queues of others: it is not free before */
 	uint32_t name;                  /* collector's name id */
 	uint32_t thread_entry;          /* collector's entry for outputs */
 };

@@ -112,15 +112,19 @@ struct attach_jvm {
 	uid_t uid;
 	char jdk[48];    /* "17.0.15", "?" if unknown */
 	char main[256];  /* main class or jar, "?" if unknown */
+	pid_t nspid;     /* as it sees itself: another number in a container */
+	bool unseen;     /* its threads are a JVM's, but we may not look at it */
 };
 struct attach_jvms {
-	struct attach_jvm *items;
+	struct attach_jvm *items; /* that we may look at */
 	size_t count, capacity;
+	VECTOR(struct attach_jvm) unseen;
 	struct survey_late late; /* processes that could not be looked at in time */
 };
 
-/* All JVMs that we may look at, by pid. The caller frees jvms->items. */
+/* All JVMs, by pid; attach_list_free gives them back. */
 int attach_list(struct attach_jvms *jvms, struct error *err);
+void attach_list_free(struct attach_jvms *jvms);
 /*
  * The process that TARGET means: a number, or a name: equal to a main class (with or without its
  * package) or jar, else contained in one. Several or none: an error that says which there are.

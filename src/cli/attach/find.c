@@ -18,14 +18,19 @@ static bool look_at(pid_t pid, void *reply, const void *unused)
 	struct process_status s;
 	struct process_java java;
 	enum process_vm vm;
+	int rc = process_vm(pid, &vm, libjvm);
 
-	if (process_vm(pid, &vm, libjvm) || vm == PROCESS_NO_VM || process_status(pid, &s))
+	jvm->unseen = (rc == -EACCES || rc == -EPERM) && process_has_vm_thread(pid);
+	if ((!jvm->unseen && (rc || vm == PROCESS_NO_VM)) || process_status(pid, &s))
 		return false;
 	process_java(pid, &s, &java);
 	jvm->pid = pid;
+	jvm->nspid = s.nspid;
 	jvm->uid = s.uid;
 	snprintf(jvm->main, sizeof(jvm->main), "%s", java.main);
-	if (vm == PROCESS_OPENJ9)
+	if (jvm->unseen)
+		snprintf(jvm->jdk, sizeof(jvm->jdk), "?");
+	else if (vm == PROCESS_OPENJ9)
 		snprintf(jvm->jdk, sizeof(jvm->jdk), "OpenJ9");
 	else
 		process_jdk(pid, libjvm, java.version, jvm->jdk, sizeof(jvm->jdk));
@@ -35,11 +40,12 @@ static bool look_at(pid_t pid, void *reply, const void *unused)
 static bool add(pid_t pid, const void *reply, void *result)
 {
 	struct attach_jvms *jvms = result;
-	struct attach_jvm *jvm = VECTOR_PUSH(jvms);
+	const struct attach_jvm *told = reply;
+	struct attach_jvm *jvm = told->unseen ? VECTOR_PUSH(&jvms->unseen) : VECTOR_PUSH(jvms);
 
 	if (!jvm)
 		return false;
-	memcpy(jvm, reply, sizeof(*jvm));
+	memcpy(jvm, told, sizeof(*jvm));
 	/* texts end, whatever became of the child */
 	jvm->jdk[sizeof(jvm->jdk) - 1] = jvm->main[sizeof(jvm->main) - 1] = '\0';
 	return true;
@@ -59,7 +65,15 @@ int attach_list(struct attach_jvms *jvms, struct error *err)
 	rc = survey_all(&survey, &jvms->late, err);
 	if (rc == 0 && jvms->count)
 		qsort(jvms->items, jvms->count, sizeof(*jvms->items), by_pid);
+	if (rc == 0 && jvms->unseen.count)
+		qsort(jvms->unseen.items, jvms->unseen.count, sizeof(*jvms->unseen.items), by_pid);
 	return rc;
+}
+
+void attach_list_free(struct attach_jvms *jvms)
+{
+	free(jvms->items);
+	free(jvms->unseen.items);
 }
 
 /* The main class without its package, or the jar without its folder. */
@@ -163,7 +177,7 @@ static int resolve_name(const char *name, pid_t *pid, struct error *err)
 	else if (found == 0)
 		rc = error_set(err, ESRCH, "no JVM is called '%.64s'; 'jstrobe ps' lists them%s%s",
 			       name, *late ? "; " : "", late);
-	free(jvms.items);
+	attach_list_free(&jvms);
 	return rc;
 }
 

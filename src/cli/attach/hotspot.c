@@ -35,6 +35,7 @@
 #include "common/base/buffer.h"
 #include "common/os/os.h"
 
+#define SEEN_MS 500 /* a JVM that takes its signals has seen the invitation by then */
 #define ARGUMENT_MAX 1024 /* the JVM's own limit */
 #define ANSWER_MAX (64 * 1024)
 #define CONNECT_S 3        /* a queue that is full that long is not being emptied */
@@ -134,16 +135,35 @@ static int rest(const struct attach_target *t, int ms, struct error *err)
 	return 0;
 }
 
+/*
+ * Who wants no more leaves the invitation for the moment that the JVM takes to see it: without one it would print its
+ * threads into the program's output.
+ */
+static void let_it_see(const struct attach_target *t, int tmp, int64_t began)
+{
+	struct error ignored;
+	int sock = -ENOENT;
+
+	while (sock == -ENOENT && now_ms() - began < SEEN_MS && attach_alive(t)) {
+		poll(NULL, 0, 10);
+		sock = connect_socket(t, tmp, &ignored);
+	}
+	if (sock >= 0)
+		close(sock);
+}
+
 /* Signal and wait for the socket; the invitation file is there already. */
 static int wait_for_socket(const struct attach_target *t, int tmp, int timeout_ms,
 			   struct error *err)
 {
 	int64_t began = now_ms();
-	int sock, pause = 10, rc = send_quit(t, err);
+	int sock, pause = 1, rc = send_quit(t, err);
 	bool again = false;
 
 	while (rc == 0) {
 		rc = rest(t, pause, err);
+		if (rc == -EINTR)
+			let_it_see(t, tmp, began);
 		if (rc)
 			break;
 		sock = connect_socket(t, tmp, err);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/attach/foreign.h"
@@ -35,21 +36,77 @@ static uint32_t number(const char *bytes, size_t at)
 	return n;
 }
 
-/* Read PATH, which must be UID's or root's, into BYTES[FILE_MAX]; its length, 0 if there is none. */
-static size_t read_file(const struct root *root, const char *path, uid_t uid, char *bytes)
+/* When process PID began, in seconds since 1970; 0: not known. */
+static int64_t began(pid_t pid)
+{
+	static int64_t boot; /* of the machine */
+	unsigned long long ticks = 0;
+	char text[1024];
+	const char *p = process_read(pid, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+	long second = sysconf(_SC_CLK_TCK);
+	char line[256];
+	FILE *file;
+
+	/* state ppid … starttime, the 20th behind the name */
+	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			 &ticks) != 1)
+		return 0;
+	file = boot ? NULL : fopen("/proc/stat", "re");
+	while (file && !boot && fgets(line, sizeof(line), file)) {
+		long long at;
+
+		if (sscanf(line, "btime %lld", &at) == 1)
+			boot = at;
+	}
+	if (file)
+		fclose(file);
+	return boot ? boot + (int64_t)(ticks / (unsigned long long)MAX(second, 1l)) : 0;
+}
+
+static bool is_other_file(const char *path, bool old, void *arg)
+{
+	bool *found = arg;
+
+	*found = strstr(path, "/" FOLDER) != NULL;
+	return !*found;
+}
+
+/*
+ * Whether the file in FD is of process PID, not left by another one of the same number, as a container's first process
+ * that was killed and started again. A JVM with performance data makes the file anew; one without (-XX:-UsePerfData)
+ * has none mapped.
+ */
+static bool is_of(pid_t pid, int fd)
+{
+	int64_t since = began(pid);
+	char path[64];
+	bool found = false;
+	struct stat st;
+	int maps;
+
+	if (!since || fstat(fd, &st) || st.st_ctime + 2 >= since)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = foreign_open(AT_FDCWD, path);
+	/* what cannot be looked at is believed */
+	return maps < 0 || maps_each(maps, is_other_file, &found) || found;
+}
+
+/* Read PATH, which must be UID's or root's and of process PID, into BYTES[FILE_MAX]; its length, 0 if there is none. */
+static size_t read_file(const struct root *root, const char *path, pid_t pid, uid_t uid, char *bytes)
 {
 	int fd = root_read(root, path);
 	ssize_t n;
 
 	if (fd < 0)
 		return 0;
-	n = process_owned_by(fd, uid) ? foreign_read(fd, bytes, FILE_MAX) : 0;
+	n = process_owned_by(fd, uid) && is_of(pid, fd) ? foreign_read(fd, bytes, FILE_MAX) : 0;
 	close(fd);
 	return n > 0 ? (size_t)n : 0;
 }
 
 /* The same in any folder of the kind: it is named after the user as the process knows it. */
-static size_t search(const struct root *root, pid_t nspid, uid_t uid, char *bytes)
+static size_t search(const struct root *root, pid_t pid, pid_t nspid, uid_t uid, char *bytes)
 {
 	int fd = root_open(root, "/tmp", O_RDONLY | O_DIRECTORY | O_NONBLOCK), entries = 0, folders = 0;
 	DIR *tmp = fd < 0 ? NULL : fdopendir(fd);
@@ -63,7 +120,7 @@ static size_t search(const struct root *root, pid_t nspid, uid_t uid, char *byte
 			continue;
 		folders++;
 		snprintf(path, sizeof(path), "/tmp/%s/%d", entry->d_name, (int)nspid);
-		length = read_file(root, path, uid, bytes);
+		length = read_file(root, path, pid, uid, bytes);
 	}
 	if (tmp)
 		closedir(tmp);
@@ -80,9 +137,9 @@ static size_t find_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
 		return 0;
 	/* most often the user has the same name here, and the rest of /tmp does not matter */
 	snprintf(path, sizeof(path), "/tmp/" FOLDER "%s/%d", user_name(uid, name, "?"), (int)nspid);
-	length = read_file(&root, path, uid, bytes);
+	length = read_file(&root, path, pid, uid, bytes);
 	if (!length)
-		length = search(&root, nspid, uid, bytes);
+		length = search(&root, pid, nspid, uid, bytes);
 	root_close(&root);
 	return length;
 }

@@ -54,6 +54,9 @@ bool process_may_have_mapped(pid_t pid, const struct process_file *file);
 /* The thread of PID, by its number here, of which IS(pid, number, arg) holds first; 0: of none. */
 pid_t process_find_thread(pid_t pid, bool (*is)(pid_t pid, pid_t number, const void *arg), const void *arg);
 
+/* Whether it has the thread that every HotSpot JVM has; others' processes show that much of them. */
+bool process_has_vm_thread(pid_t pid);
+
 /* Whether its JVM seems to be at a safepoint, or on the way to one, all through 0.3 s, which this takes. */
 bool process_at_safepoint(pid_t pid);
 

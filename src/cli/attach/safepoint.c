@@ -32,6 +32,11 @@ static bool is_vm_thread(pid_t pid, pid_t tid, const void *unused)
 	return process_read(pid, name, text, sizeof(text)) > 0 && strcmp(text, "VM Thread\n") == 0;
 }
 
+bool process_has_vm_thread(pid_t pid)
+{
+	return process_find_thread(pid, is_vm_thread, NULL) != 0;
+}
+
 bool process_at_safepoint(pid_t pid)
 {
 	unsigned long long cpu, turns, cpu_then, turns_then;

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "common/base/ascii.h"
 #include "common/base/vector.h"
 #include "common/os/os.h"
@@ -319,9 +320,13 @@ int survey_all(const struct survey *s, struct survey_late *late, struct error *e
 		rc = assign_all(&r, err);
 		if (rc == 0)
 			wait_for_replies(&r);
+		if (os_monotonic() + ALL_TIME > until + NS_PER_S)
+			console_progress_part(r.next, r.pids.count, "looking at processes: %zu of %zu", r.next,
+					      (size_t)r.pids.count);
 		if (rc == 0 && os_monotonic() > until)
 			leave_rest(&r);
 	}
+	console_progress_end();
 	for (i = 0; i < WORKERS; i++)
 		dismiss(&r.workers[i]);
 	bury();

@@ -12,15 +12,17 @@
 
 #include "cli/cli.h"
 #include "cli/reading.h"
+#include "cli/replace.h"
 #include "cli/report.h"
 #include "cli/result.h"
+#include "profile/findings/findings.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/format.h"
 
 /* Formats that hold several events side by side; of others one is shown unless more are asked for. */
 static bool holds_several(const struct format *f)
 {
-	return strcmp(f->name, "json") == 0 || format_by_name("html")->write == f->write;
+	return strcmp(f->name, "json") == 0 || format_is_export(f) || format_is_page(f);
 }
 
 static int write_profiles(const struct conversion *c, const struct format *f, const struct options *o,
@@ -28,6 +30,8 @@ static int write_profiles(const struct conversion *c, const struct format *f, co
 {
 	struct format_options options = reading_shape(o, result_colour(result));
 	const struct profile *const *profiles;
+	struct format_beside beside;
+	struct findings findings;
 	struct buffer out;
 	uint32_t count;
 	int rc;
@@ -37,6 +41,11 @@ static int write_profiles(const struct conversion *c, const struct format *f, co
 	profiles = convert_profiles(c, &count);
 	/* a file that does not say how its methods were compiled; it is the same for all of its events */
 	options.ann &= count == 0 || !profiles[0]->kinds_unknown;
+	options.width = result_width(result);
+	if (findings_find(&findings, profiles, count, readers_around(c)) == 0) {
+		findings_beside(&beside, &findings, readers_around(c));
+		options.beside = &beside;
+	}
 	format_write(f, profiles, count, &options, &out, told);
 	rc = buffer_flush(&out);
 	buffer_free(&out);
@@ -48,8 +57,11 @@ static int make_profile(const char *in, struct options *o, struct result *result
 	const struct format *f = format_by_name(o->format);
 	struct format_told told = FORMAT_TOLD_INIT;
 	struct conversion *c = NULL;
-	int rc = readers_read(in, o, !holds_several(f), &c, err);
+	int rc;
 
+	reading_begin(in);
+	rc = readers_read(in, o, !holds_several(f), &c, err);
+	reading_end();
 	if (rc == 0)
 		rc = write_profiles(c, f, o, result, &told, err);
 	if (rc == 0)
@@ -67,8 +79,11 @@ static int make_profile(const char *in, struct options *o, struct result *result
 static int repair(const char *in, struct result *result, struct error *err)
 {
 	struct buffer notes = BUFFER_INIT;
-	int rc = readers_repair(in, result->fd, &notes, err);
+	int rc;
 
+	reading_begin(in);
+	rc = readers_repair(in, result->fd, &notes, err);
+	reading_end();
 	if (rc == 0)
 		rc = result_keep(result, -1, err);
 	buffer_putc(&notes, '\0');
@@ -84,11 +99,14 @@ static int convert(const char *in, struct options *o, struct error *err)
 	int rc = result_find(&result, o, 0, "hot", false, err);
 
 	if (rc == 0)
+		rc = replace_check(&result.place, result.file, o, err);
+	if (rc == 0)
 		rc = result_open(&result, false, err);
 	if (rc == 0)
 		rc = strcmp(o->format, "jfr") == 0 ? repair(in, &result, err) : make_profile(in, o, &result, err);
 	result_drop(&result);
-	return rc;
+	/* a part was asked for by a signal: it is there, and the command was interrupted */
+	return rc == 0 && readers_were_stopped() ? error_set(err, EINTR, "interrupted") : rc;
 }
 
 /*
@@ -145,7 +163,7 @@ static const char *suffix_of(const char *format, char out[16])
 {
 	const struct format *f = format_by_name(format);
 
-	if (f && f->write == format_by_name("html")->write)
+	if (f && format_is_page(f))
 		return "html";
 	snprintf(out, 16, "%.*s", f ? (int)strcspn(f->extensions, " ") : 0, f ? f->extensions : "");
 	return out[0] ? out : format;
@@ -275,5 +293,5 @@ int cli_convert(struct cli *cli)
 	rc = folder ? convert_into(cli, folder, &err) : convert(cli->words[0], o, &err);
 	if (rc)
 		console_error("%s", err.text);
-	return rc == 0 ? CLI_DONE : rc == -EINVAL ? CLI_USAGE : CLI_FAILED;
+	return rc == -EINVAL || rc == -EEXIST ? CLI_USAGE : cli_exit_code(rc);
 }

@@ -8,7 +8,10 @@
 #include "cli/cli.h"
 #include "cli/memory/resident.h"
 #include "cli/reading.h"
+#include "cli/replace.h"
 #include "cli/result.h"
+#include "common/base/ascii.h"
+#include "profile/model/lasting_names.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/diff.h"
 
@@ -51,34 +54,100 @@ static void write_diff(const struct diff *d, const struct options *o, const stru
 		diff_text(d, &options, o->flat ? o->flat : terminal && !result->file[0] ? HOT_METHODS : 0, out);
 }
 
+/* A number above 0 at *AT, which moves behind it. */
+static bool read_units(const char **at, double *units)
+{
+	const char *p = *at;
+	double place = 1;
+
+	for (*units = 0; ascii_is_digit(*p); p++)
+		*units = *units * 10 + (*p - '0');
+	if (*p == '.')
+		for (p++; ascii_is_digit(*p); p++)
+			*units += (*p - '0') * (place /= 10);
+	*at = p;
+	return *units > 0;
+}
+
+/* [WHAT=]N[,N] of --per. */
+static int read_per(const char *text, char what[], struct diff *d, struct error *err)
+{
+	const char *equals = strchr(text, '='), *at = equals ? equals + 1 : text;
+	bool ok;
+
+	if (!text[0])
+		return 0;
+	strcpy(what, text);
+	what[equals ? equals - text : 0] = '\0';
+	d->per_what = what;
+	ok = read_units(&at, &d->per[0]);
+	d->per[1] = d->per[0];
+	if (ok && *at == ',') {
+		at++;
+		ok = read_units(&at, &d->per[1]);
+	}
+	if (ok && !*at)
+		return 0;
+	return error_set(err, EINVAL, "--per %s: how many units of work has each run done? Numbers above 0, as in "
+			 "--per requests=1200,1300", text);
+}
+
+static void note_what_is_compared(const struct diff *d)
+{
+	bool unknown = diff_is_unknown(d->before);
+
+	if (unknown != diff_is_unknown(d->after))
+		console_note("%s does not say what its numbers count; they are compared with the samples of %s, "
+			     "and mean nothing if they are ns or bytes (--total)",
+			     unknown ? d->before_name : d->after_name, unknown ? d->after_name : d->before_name);
+	if (strcmp(d->before->event, d->after->event) != 0 && d->by_weight)
+		console_note("%s is of %s, %s of %s: they may not be the same thing", d->before_name, d->before->event,
+			     d->after_name, d->after->event);
+}
+
+static int write_result(const struct diff *d, const struct options *o, const struct result *result, uint64_t most,
+			struct error *err)
+{
+	struct buffer out;
+	int rc;
+
+	buffer_init(&out, result->fd);
+	out.most = most;
+	write_diff(d, o, result, &out);
+	rc = buffer_flush(&out);
+	buffer_free(&out);
+	return rc ? reading_write_failed(rc, most, err) : 0;
+}
+
 static int compare(struct cli *cli, struct conversion *const read[2], const struct result *result,
 		   struct error *err)
 {
 	const struct options *o = &cli->options;
-	struct diff d = {.before_name = base_name(cli->words[0]), .after_name = base_name(cli->words[1])};
-	struct buffer out;
+	struct diff d = {.before_name = base_name(cli->words[0]), .after_name = base_name(cli->words[1]),
+			 .per_what = ""};
+	struct lasting_names names[2] = {{.frames = NULL}, {.frames = NULL}};
+	const struct profile **sides[2] = {&d.before, &d.after};
+	char what[sizeof(o->per)];
 	uint32_t count;
-	int rc;
+	int rc = 0, i;
 
-	d.before = convert_profiles(read[0], &count)[0];
-	d.after = convert_profiles(read[1], &count)[0];
+	for (i = 0; i < 2; i++)
+		*sides[i] = convert_profiles(read[i], &count)[0];
 	rc = diff_unit(&d, o->samples, err);
-	if (rc)
-		return rc;
-	if (diff_is_unknown(d.before) != diff_is_unknown(d.after))
-		console_note("%s does not say what its numbers count; they are compared with the samples of %s, "
-			     "and mean nothing if they are ns or bytes (--total)",
-			     diff_is_unknown(d.before) ? d.before_name : d.after_name,
-			     diff_is_unknown(d.before) ? d.after_name : d.before_name);
-	if (strcmp(d.before->event, d.after->event) != 0 && d.by_weight)
-		console_note("%s is of %s, %s of %s: they may not be the same thing", d.before_name, d.before->event,
-			     d.after_name, d.after->event);
-	buffer_init(&out, result->fd);
-	out.most = readers_most_bytes(read[0]) + readers_most_bytes(read[1]);
-	write_diff(&d, o, result, &out);
-	rc = buffer_flush(&out);
-	buffer_free(&out);
-	return rc ? reading_write_failed(rc, out.most, err) : 0;
+	if (rc == 0)
+		rc = read_per(o->per, what, &d, err);
+	for (i = 0; i < 2 && rc == 0 && !o->no_norm; i++) {
+		if (lasting_names_build(&names[i], *sides[i]))
+			rc = error_set(err, ENOMEM, "out of memory");
+		*sides[i] = &names[i].profile;
+	}
+	if (rc == 0)
+		note_what_is_compared(&d);
+	if (rc == 0)
+		rc = write_result(&d, o, result, readers_most_bytes(read[0]) + readers_most_bytes(read[1]), err);
+	lasting_names_free(&names[0]);
+	lasting_names_free(&names[1]);
+	return rc;
 }
 
 static int diff(struct cli *cli, struct error *err)
@@ -88,10 +157,18 @@ static int diff(struct cli *cli, struct error *err)
 	struct result result = RESULT_INIT;
 	int rc = result_find(&result, o, 0, "hot", false, err), i;
 
+	o->by_block = true;
 	if (rc == 0)
 		rc = check_format(o->format, err);
-	for (i = 0; i < 2 && rc == 0; i++)
+	if (rc == 0)
+		rc = replace_check(&result.place, result.file, o, err);
+	for (i = 0; i < 2 && rc == 0; i++) {
+		reading_begin(cli->words[i]);
 		rc = readers_read(cli->words[i], o, true, &read[i], err);
+		/* parts of two files are not compared */
+		if (reading_end())
+			rc = error_set(err, EINTR, "interrupted; there is no result");
+	}
 	if (rc == 0)
 		rc = result_open(&result, false, err);
 	if (rc == 0)
@@ -164,5 +241,5 @@ int cli_diff(struct cli *cli)
 	rc = diff(cli, &err);
 	if (rc)
 		console_error("%s", err.text);
-	return rc == 0 ? CLI_DONE : rc == -EINVAL ? CLI_USAGE : CLI_FAILED;
+	return rc == -EINVAL || rc == -EEXIST ? CLI_USAGE : cli_exit_code(rc);
 }

@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/live/top_keys.h"
 #include "common/base/buffer.h"
+#include "profile/exports/exports.h"
+#include "profile/findings/findings.h"
 #include "profile/readers/jfr/event_sources.h"
 #include "profile/writers/format.h"
 
 static const struct {
-	const char *name, *arguments, *help;
+	const char *name, *help;
 } commands[] = {
-#define COMMAND(name, arguments, help) {#name, arguments, help},
+#define COMMAND(name, arguments, help) {#name, help},
 #include "cli/commands.def"
 };
 
@@ -22,28 +25,6 @@ static const char *const examples =
 	"  jstrobe record MyServer                     the hottest methods, until 60 s or Ctrl-C\n"
 	"  jstrobe record -f cpu.json -- java -jar app.jar\n"
 	"  jstrobe start 1234; sleep 30; jstrobe stop -f out.collapsed 1234\n";
-
-static void exit_codes(struct buffer *out)
-{
-	buffer_puts(out, "\nExit codes: 0 done, 1 profiling failed, 2 wrong usage, 3 cannot "
-		    "attach, 130 aborted;\nwith -- the program's own.\n");
-}
-
-bool cli_help_command(const char *name, struct buffer *out)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(commands); i++) {
-		if (strcmp(commands[i].name, name) != 0)
-			continue;
-		buffer_printf(out, "jstrobe %s %s\n  %s\n\n", name, commands[i].arguments,
-			      commands[i].help);
-		options_help_of(name, out);
-		exit_codes(out);
-		return true;
-	}
-	return false;
-}
 
 /* ---- topics ---- */
 
@@ -111,7 +92,12 @@ static void formats_topic(struct buffer *out)
 	const struct format *f;
 
 	for (f = formats; f->name; f++)
-		buffer_printf(out, "%-11s %s\n", f->name, f->help);
+		if (*format_help(f))
+			buffer_printf(out, "%-11s %s\n", f->name, format_help(f));
+	buffer_puts(out, "\nWhat a file for another viewer cannot hold:\n");
+	for (f = formats; f->name; f++)
+		if (exports_lack(f->name))
+			buffer_printf(out, "%-11s %s\n", f->name, exports_lack(f->name));
 }
 
 static void families_topic(struct buffer *out)
@@ -124,6 +110,11 @@ static void families_topic(struct buffer *out)
 		    "of the above\n");
 }
 
+static void words_topic(struct buffer *out)
+{
+	first_words(out, false);
+}
+
 static const struct {
 	const char *name;
 	void (*put)(struct buffer *out);
@@ -133,6 +124,7 @@ static const struct {
 	{"events", options_events, "what can be sampled"},
 	{"formats", formats_topic, "what results can look like"},
 	{"families", families_topic, "what convert finds in recordings"},
+	{"words", words_topic, "what the words of a result mean"},
 	{"agent", agent_topic, "without the command: -agentpath, jcmd"},
 	{"recipes", recipes_topic, "command lines for builds, CI, Tomcat, containers"},
 	{"problems", problems_topic, "what to do if something does not work"},
@@ -149,7 +141,8 @@ static void overview(struct buffer *out)
 	buffer_puts(out, "\nTopics, 'jstrobe help TOPIC':\n");
 	for (i = 0; i < ARRAY_LEN(topics); i++)
 		buffer_printf(out, "  %-9s %s\n", topics[i].name, topics[i].help);
-	buffer_printf(out, "\nWithout a command: record. 'jstrobe help COMMAND' says more.\n\n%s", examples);
+	buffer_printf(out, "\nWithout a command: record. 'jstrobe help COMMAND' says more, 'jstrobe help "
+		      "--OPTION' all about an option.\n\n%s", examples);
 }
 
 static bool completion(const char *shell, struct buffer *out)
@@ -177,18 +170,49 @@ static bool topic(const char *word, const char *next, struct buffer *out)
 	if (strcmp(word, "--man") == 0)
 		return cli_man(next, out);
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-		return cli_help_command("help", out);
-	if (strcmp(word, "--markdown") != 0)
-		return cli_help_command(word, out);
-	options_markdown(out);
-	return true;
+		return cli_help_command("help", false, out);
+	if (strcmp(word, "--markdown") == 0) {
+		if (next && strcmp(next, "findings") == 0)
+			findings_markdown(out);
+		else if (next && strcmp(next, "words") == 0)
+			first_words(out, true);
+		else if (next && strcmp(next, "top") == 0)
+			top_keys_markdown(out);
+		else
+			options_markdown(out);
+		return true;
+	}
+	return cli_help_command(word, next && strcmp(next, "--all") == 0, out) || options_explain(word, out);
+}
+
+/* The name of a command, a topic or an option that WORD may be a slip of, with its dashes; "": none is near. */
+static void nearest(const char *word, char near[64])
+{
+	bool dashed = strncmp(word, "--", 2) == 0;
+	struct buffer names = BUFFER_INIT;
+	const char *words[512], *found;
+	char *name, *rest;
+	size_t i, n = 0;
+
+	for (i = 0; !dashed && i < ARRAY_LEN(commands); i++)
+		words[n++] = commands[i].name;
+	for (i = 0; !dashed && i < ARRAY_LEN(topics); i++)
+		words[n++] = topics[i].name;
+	options_put_names(&names);
+	buffer_putc(&names, '\0');
+	name = names.failed ? NULL : strtok_r(names.data, " ", &rest);
+	for (; name && n + 1 < ARRAY_LEN(words); name = strtok_r(NULL, " ", &rest))
+		words[n++] = name;
+	words[n] = NULL;
+	found = options_nearest(dashed ? word + 2 : word, words);
+	snprintf(near, 64, "%s%.60s", found && dashed ? "--" : "", found ? found : "");
+	buffer_free(&names);
 }
 
 int cli_help(struct cli *cli)
 {
 	struct buffer out = BUFFER_INIT;
-	const char *words[32], *near;
-	size_t i, t;
+	char near[64];
 
 	if (cli->word_count == 0) {
 		overview(&out);
@@ -196,19 +220,15 @@ int cli_help(struct cli *cli)
 	}
 	if (topic(cli->words[0], cli->word_count > 1 ? cli->words[1] : NULL, &out))
 		return cli_print(&out);
-	for (i = 0; i < ARRAY_LEN(commands); i++)
-		words[i] = commands[i].name;
-	for (t = 0; t < ARRAY_LEN(topics); t++)
-		words[i++] = topics[t].name;
-	words[i] = NULL;
 	if (strcmp(cli->words[0], "--completion") == 0 || strcmp(cli->words[0], "--man") == 0) {
 		console_error("help %s: there is none for '%s'; say %s", cli->words[0],
 			      cli->words[1], strcmp(cli->words[0], "--man") ? "bash, zsh or fish" :
 			      "jstrobe or agent");
 		return CLI_USAGE;
 	}
-	near = options_nearest(cli->words[0], words);
-	console_error("no help on '%s'%s%s%s", cli->words[0], near ? " (did you mean " : "",
-		      near ? near : "", near ? "?)" : "");
+	nearest(cli->words[0], near);
+	console_error("no help on '%s'%s%s%s", cli->words[0], near[0] ? " (did you mean " : "", near,
+		      near[0] ? "?)" : "; 'jstrobe help' lists commands and topics, 'jstrobe help options' all "
+		      "options");
 	return CLI_USAGE;
 }

@@ -105,7 +105,9 @@ int cli_memory(struct cli *cli)
 	const char *target;
 
 	if (cli_target(cli, &target, &err) || (cli->options.format[0] && !is_json(cli) &&
-	    error_set(&err, EINVAL, "memory: its output is a table, or JSON (--json)"))) {
+	    error_set(&err, EINVAL, "memory: its output is a table, or JSON (--json)")) ||
+	    (cli->options.duration && !cli->options.watch &&
+	     error_set(&err, EINVAL, "memory: -d says how long --watch goes on; add --watch TIME, or leave -d out"))) {
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}

@@ -2,8 +2,8 @@
  * jstrobe metrics: the profiler's own counters as Prometheus reads them, from the agent's conversation; nothing
  * listens in the JVM. A JVM that was never profiled is left alone.
  */
-#include "cli/agent.h"
 #include "cli/cli.h"
+#include "cli/talk/agent.h"
 
 int cli_metrics(struct cli *cli)
 {

@@ -14,14 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent.h"
-#include "cli/apart.h"
 #include "cli/cli.h"
-#include "cli/launch.h"
+#include "cli/compose.h"
 #include "cli/live/trace_live.h"
+#include "cli/replace.h"
 #include "cli/report.h"
 #include "cli/result.h"
-#include "cli/signs.h"
+#include "cli/surroundings/surroundings_look.h"
+#include "cli/talk/agent.h"
+#include "cli/talk/apart.h"
+#include "cli/talk/launch.h"
+#include "cli/talk/signs.h"
 #include "common/base/decimal.h"
 #include "common/control/control.h"
 #include "common/os/os.h"
@@ -40,6 +43,8 @@ struct recording {
 	int signals;
 	int interrupts;       /* requests to end, in a recording of a running JVM */
 	uint64_t began;       /* ns; 0: sampling has not begun */
+	pid_t looked_at;      /* the process around which one looks; 0: none */
+	struct look before, latest;
 };
 
 /* Take the signals that have come: ours to obey, or the program's to pass on. */
@@ -57,19 +62,66 @@ static void take_signals(struct recording *r)
 
 /* ---- the session ------------------------------------------------------------------ */
 
+/* The JVM that was started and has called; 0: not known. */
+static pid_t caller(const struct recording *r)
+{
+	struct error ignored;
+	pid_t pid;
+	uid_t uid;
+
+	return control_peer(r->agent.sock, &pid, &uid, &ignored) ? 0 : pid;
+}
+
+/* What is there to be looked at may be gone when the session ends: threads are many, and looked at at the end alone. */
+static void look_again(struct recording *r, bool threads)
+{
+	struct look fresh;
+
+	if (!r->before.at)
+		return;
+	look_take(&fresh, r->looked_at, threads);
+	if (threads)
+		look_at_deadlock(&fresh.totals, r->looked_at);
+	if (!around_known(&fresh.totals, AROUND_cpu)) {
+		look_free(&fresh);
+		return;
+	}
+	look_free(&r->latest);
+	r->latest = fresh;
+}
+
+/*
+ * Whether what goes on around the samples is put behind what the agent has written: into a recording of the session
+ * alone, from its begin to its end.
+ */
+static bool keeps_surroundings(const struct recording *r)
+{
+	const struct options *o = &r->cli->options;
+
+	return strcmp(r->result.format, "jfr") == 0 && !r->result.packed && !o->instrument[0] && !o->last &&
+	       !o->jfrsync[0];
+}
+
 static int begin(struct recording *r, struct error *err)
 {
-	struct options *o = &r->cli->options;
-	int rc = result_open(&r->result, target_is_apart(&r->agent.target), err);
+	struct options asked = r->cli->options;
+	int rc;
 
+	r->result.packed = compose_is_ours(&r->agent, &asked);
+	rc = compose_of_session(&r->result, &r->agent, &asked, err);
 	if (rc)
 		return rc;
-	o->action = ACTION_START;
-	o->owner = true;
-	o->color = result_colour(&r->result);
+	rc = result_open(&r->result, target_is_apart(&r->agent.target), err);
+	if (rc)
+		return rc;
+	if (r->result.packed)
+		compose_ask(&asked, &r->cli->options);
+	asked.action = ACTION_START;
+	asked.owner = true;
+	asked.color = result_colour(&r->result);
 	rc = agent_send_file(&r->agent, r->result.given, r->result.file, err);
 	if (rc == 0)
-		rc = agent_obey(&r->agent, o, START_MS, err);
+		rc = agent_obey(&r->agent, &asked, START_MS, err);
 	while (rc == -EINTR) {
 		take_signals(r);
 		/* what has come by now counts: the session may have begun */
@@ -80,6 +132,10 @@ static int begin(struct recording *r, struct error *err)
 	if (rc)
 		return rc;
 	r->began = os_monotonic();
+	r->looked_at = r->agent.target.pid ? r->agent.target.pid : caller(r);
+	r->result.pid = (int)r->looked_at;
+	if ((r->result.packed || keeps_surroundings(r)) && r->looked_at)
+		look_take(&r->before, r->looked_at, true);
 	return result_begun(&r->result, err);
 }
 
@@ -101,15 +157,15 @@ static void show_progress(struct recording *r, uint64_t duration)
 	else
 		snprintf(left, sizeof(left), "%llu s", (unsigned long long)(ran / NS_PER_S));
 	if (r->cli->options.instrument[0]) {
-		console_progress("counting calls: %s, %llu calls, probes in %llu of %llu classes", left,
-				 (unsigned long long)control_number(s, "taken"),
-				 (unsigned long long)control_number(s, "trace_done"),
-				 (unsigned long long)control_number(s, "trace_matched"));
+		console_progress_part(ran, duration, "counting calls: %s, %llu calls, probes in %llu of %llu classes",
+				      left, (unsigned long long)control_number(s, "taken"),
+				      (unsigned long long)control_number(s, "trace_done"),
+				      (unsigned long long)control_number(s, "trace_matched"));
 		return;
 	}
-	console_progress("sampling %s: %s, %llu samples, %llu lost", r->cli->options.event, left,
-			 (unsigned long long)control_number(s, "taken"),
-			 (unsigned long long)control_number(s, "lost"));
+	console_progress_part(ran, duration, "sampling %s: %s, %llu samples, %llu lost", r->cli->options.event, left,
+			      (unsigned long long)control_number(s, "taken"),
+			      (unsigned long long)control_number(s, "lost"));
 }
 
 /* Nothing has come for a while. 0: it goes on. */
@@ -117,6 +173,7 @@ static int pass_time(struct recording *r, uint64_t duration, struct error *err)
 {
 	if (r->live)
 		return trace_live_tick(r->live, &r->agent, err);
+	look_again(r, false);
 	show_progress(r, duration);
 	return 0;
 }
@@ -175,6 +232,9 @@ static int finish(struct recording *r, struct error *err)
 	uint64_t asked = os_monotonic();
 	int interrupts = r->interrupts, rc;
 
+	if (r->result.packed)
+		compose_ask(&o, &r->cli->options);
+	o.color = result_colour(&r->result);
 	o.action = ACTION_STOP;
 	o.owner = false;
 	signs_of_work(&signs, pid_of(r), r->result.fd);
@@ -212,7 +272,7 @@ static void keep_recorded(struct recording *r, struct error *err)
 	char file[PATH_MAX];
 
 	strcpy(file, r->result.file);
-	if (result_keep(&r->result, r->signals, err) == 0)
+	if (result_keep(&r->result, signals_interrupts(), err) == 0)
 		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
 			  "crashed); %s holds what was recorded until a second before", (int)pid_of(r), file);
 }
@@ -236,6 +296,8 @@ static int conclude(struct recording *r, int rc, struct error *err)
 			  "crashed, or right when profiling began); there is no result",
 			  (int)pid_of(r));
 	}
+	if (rc == 0 && keeps_surroundings(r))
+		rc = look_append(&r->result.around, r->latest.at, r->result.fd, err);
 	if (rc == 0)
 		rc = report_result(&r->agent, &r->cli->options, &r->result, "", err);
 	if (rc)
@@ -254,6 +316,9 @@ static int session(struct recording *r, uint64_t duration, struct error *err)
 	rc = let_run(r, duration, err);
 	trace_live_end(r->live);
 	console_progress("%s", "");
+	if (rc == 0)
+		look_again(r, true);
+	look_difference(&r->before, &r->latest, &r->result.around);
 	if (rc == 0)
 		rc = finish(r, err);
 	return conclude(r, rc, err);
@@ -275,7 +340,7 @@ static int record_running(struct recording *r, struct error *err)
 	rc = attach_resolve(name, &pid, err);
 	if (rc == 0 && result_find(&r->result, o, (int)pid, "hot", true, err)) {
 		console_error("%s", err->text);
-		return CLI_FAILED;
+		return err->code == EINVAL ? CLI_USAGE : CLI_FAILED;
 	}
 	if (rc == 0)
 		rc = agent_attach(&r->agent, pid, o, NULL, err);
@@ -308,16 +373,6 @@ static int start_program(struct recording *r, struct error *err)
 
 #define WENT_ON (500 * NS_PER_MS) /* a script that has nothing more to do ends sooner */
 
-/* The JVM that was started and has called; 0: not known. */
-static pid_t caller(const struct recording *r)
-{
-	struct error ignored;
-	pid_t pid;
-	uid_t uid;
-
-	return control_peer(r->agent.sock, &pid, &uid, &ignored) ? 0 : pid;
-}
-
 /* The session of the JVM PID is over, with STATUS. A script may go on, with JVMs that come too late: say so. */
 static int wait_for_program(struct recording *r, pid_t pid, int status)
 {
@@ -342,9 +397,10 @@ static int record_program(struct recording *r, struct error *err)
 			      r->cli->words[0]);
 		return CLI_USAGE;
 	}
-	if (start_program(r, err)) {
+	rc = start_program(r, err);
+	if (rc) {
 		console_error("%s", err->text);
-		return CLI_FAILED;
+		return rc == -EINVAL ? CLI_USAGE : CLI_FAILED;
 	}
 	rc = launch_greet(&r->launch, &r->agent, err);
 	if (rc == 0)
@@ -389,6 +445,11 @@ int cli_record(struct cli *cli)
 			      "or -agentpath with timeout or loop");
 		return CLI_USAGE;
 	}
+	rc = replace_check_first(cli, &err);
+	if (rc) {
+		console_error("%s", err.text);
+		return replace_exit_code(rc);
+	}
 	agent_init(&r.agent, -1);
 	r.signals = signals_open(&err);
 	if (r.signals < 0) {
@@ -399,5 +460,7 @@ int cli_record(struct cli *cli)
 	rc = cli->program ? record_program(&r, &err) : record_running(&r, &err);
 	agent_close(&r.agent);
 	result_drop(&r.result);
+	look_free(&r.before);
+	look_free(&r.latest);
 	return rc;
 }

@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent.h"
-#include "cli/apart.h"
 #include "cli/cli.h"
+#include "cli/replace.h"
 #include "cli/result.h"
+#include "cli/talk/agent.h"
+#include "cli/talk/apart.h"
 
 /* Where the file's name begins. */
 static const char *base_of(const char *path)
@@ -136,6 +137,11 @@ static int run(struct cli *cli, enum options_action action)
 	if (cli->options.duration)
 		console_note("%s: -d is for record; this session runs until 'jstrobe stop'",
 			     cli->command);
+	rc = replace_check_first(cli, &err);
+	if (rc) {
+		console_error("%s", err.text);
+		return replace_exit_code(rc);
+	}
 	rc = agent_open(&agent, cli, false, &err);
 	if (rc)
 		return rc;

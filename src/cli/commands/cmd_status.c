@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/agent.h"
+#include "cli/answers.h"
 #include "cli/cli.h"
+#include "cli/talk/agent.h"
 #include "common/base/decimal.h"
 #include "common/words/events.h"
 
@@ -178,12 +179,29 @@ static void print(const char *s)
 	print_owner(s);
 }
 
+/* STATUS, NULL where process PID has no agent, as an object; an exit code. */
+static int print_json(pid_t pid, const char *status)
+{
+	struct buffer out = BUFFER_INIT;
+
+	answers_status(pid, status, &out);
+	return cli_print(&out);
+}
+
 int cli_status(struct cli *cli)
 {
 	struct agent agent;
 	struct error err = {0};
-	int rc = agent_open(&agent, cli, true, &err);
+	bool json = cli->options.format[0];
+	int rc = cli_check_json(cli, &err);
 
+	if (rc) {
+		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	rc = agent_open(&agent, cli, true, &err);
+	if (rc == CLI_FAILED && err.code == ENOENT && json)
+		return print_json(agent.target.pid, NULL);
 	if (rc == CLI_FAILED && err.code == ENOENT) {
 		console_out("Profiler is not active");
 		return CLI_DONE;
@@ -193,11 +211,13 @@ int cli_status(struct cli *cli)
 	rc = agent_command(&agent, "status", 60000, &err);
 	if (rc || !agent.talk.status)
 		console_error("%s", rc ? err.text : "the agent gave no status");
+	else if (json)
+		print_json(agent.target.pid, agent.talk.status);
 	else {
 		print(agent.talk.status);
 		print_work(agent.talk.status);
 	}
-	if (rc == 0 && agent.talk.status)
+	if (rc == 0 && agent.talk.status && !json)
 		agent_hint_copies(&agent);
 	rc = rc || !agent.talk.status;
 	agent_close(&agent);

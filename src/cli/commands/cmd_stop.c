@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent.h"
-#include "cli/apart.h"
 #include "cli/cli.h"
+#include "cli/compose.h"
+#include "cli/replace.h"
 #include "cli/report.h"
 #include "cli/result.h"
+#include "cli/talk/agent.h"
+#include "cli/talk/apart.h"
 
 /* What the agent is to write: as asked now, else as asked at the start. */
 static void choose_format(struct options *o, const char *status)
@@ -38,9 +40,13 @@ static bool comes_too_late(const struct options *o, const char *status)
 	return o->action == ACTION_STOP && !o->file[0] && !o->format[0] && !control_number(status, "running");
 }
 
-static int fetch(struct cli *cli, struct agent *agent, struct error *err)
+/*
+ * The result of the session. TAKEN gets the name of the file it would go to and must not, and nothing is done: of one
+ * that the session writes itself that cannot be said.
+ */
+static int fetch(struct cli *cli, struct agent *agent, char taken[PATH_MAX], struct error *err)
 {
-	struct options *o = &cli->options;
+	struct options *o = &cli->options, asked;
 	char owed[2400] = "";
 	struct result result = RESULT_INIT;
 	bool elsewhere = false;
@@ -61,6 +67,14 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 	if ((o->file[0] || !owed[0] || elsewhere) && !comes_too_late(o, agent->talk.status)) {
 		choose_format(o, agent->talk.status);
 		rc = result_find(&result, o, (int)agent->target.pid, "hot", false, err);
+		if (rc == 0 && replace_is_needed(&result.place, o) &&
+		    !(owed[0] && result_is(o, (int)agent->target.pid, owed))) {
+			strcpy(taken, result.file);
+			result_drop(&result);
+			return -EEXIST;
+		}
+		if (rc == 0)
+			rc = compose_of_session(&result, agent, o, err);
 		if (rc == 0)
 			rc = result_open(&result, target_is_apart(&agent->target), err);
 		if (rc == 0)
@@ -69,8 +83,11 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 	}
 	if (rc == 0)
 		report_pause(o);
+	asked = *o;
+	if (result.packed)
+		compose_ask(&asked, o);
 	if (rc == 0)
-		rc = agent_obey(agent, o, AGENT_ANSWER_MS, err);
+		rc = agent_obey(agent, &asked, AGENT_ANSWER_MS, err);
 	if (rc == 0)
 		take_place(agent->talk.answer, owed, sizeof(owed));
 	if (rc == 0 && owed[0] && o->action == ACTION_STOP && target_is_apart(&agent->target))
@@ -81,9 +98,29 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 	return rc;
 }
 
-static int run(struct cli *cli, enum options_action action)
+/* Ask the agent; an exit code. */
+static int talk(struct cli *cli, char taken[PATH_MAX])
 {
 	struct agent agent;
+	struct error err = {0};
+	int rc = agent_open(&agent, cli, true, &err);
+
+	if (rc == CLI_FAILED)
+		console_error("%s", err.text);
+	if (rc)
+		return rc;
+	rc = fetch(cli, &agent, taken, &err);
+	if (rc && !taken[0])
+		console_error("%s", err.text);
+	else if (rc == 0)
+		agent_hint_copies(&agent);
+	agent_close(&agent);
+	return cli_exit_code(rc);
+}
+
+static int run(struct cli *cli, enum options_action action)
+{
+	char taken[PATH_MAX] = "";
 	struct error err = {0};
 	int rc;
 
@@ -92,18 +129,18 @@ static int run(struct cli *cli, enum options_action action)
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}
-	rc = agent_open(&agent, cli, true, &err);
-	if (rc == CLI_FAILED)
-		console_error("%s", err.text);
-	if (rc)
+	rc = talk(cli, taken);
+	if (!taken[0])
 		return rc;
-	rc = fetch(cli, &agent, &err);
-	if (rc)
+	/* while someone thinks about it, the agent does not wait */
+	rc = replace_ask(taken, &cli->options, &err);
+	if (rc) {
 		console_error("%s", err.text);
-	else
-		agent_hint_copies(&agent);
-	agent_close(&agent);
-	return cli_exit_code(rc);
+		return replace_exit_code(rc);
+	}
+	taken[0] = '\0';
+	cli->options.overwrite = true;
+	return talk(cli, taken);
 }
 
 int cli_stop(struct cli *cli)

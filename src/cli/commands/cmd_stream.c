@@ -14,6 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/live/live.h"
+#include "cli/replace.h"
 #include "common/os/os.h"
 #include "common/os/output.h"
 
@@ -45,7 +46,8 @@ static int find_out(struct copying *c, const struct options *o, struct error *er
 	int rc;
 
 	c->out = (struct output){.mode = o->mode};
-	rc = output_find(&c->out, file, OUTPUT_SUDO | OUTPUT_FIFO | (o->force ? OUTPUT_FORCE : 0), err);
+	rc = output_find(&c->out, file, OUTPUT_SUDO | OUTPUT_ASKED | OUTPUT_FIFO | (o->force ? OUTPUT_FORCE : 0),
+			 err);
 	return rc ? rc : output_may_make(&c->out, file, err);
 }
 
@@ -192,6 +194,12 @@ int cli_stream(struct cli *cli)
 	if (find_out(&c, &cli->options, &err)) {
 		console_error("%s", err.text);
 		return CLI_FAILED;
+	}
+	rc = replace_check(&c.out, cli->options.file, &cli->options, &err);
+	if (rc) {
+		console_error("%s", err.text);
+		output_drop(&c.out);
+		return replace_exit_code(rc);
 	}
 	cli->options.file[0] = '\0';
 	rc = live_open(&c.live, cli, NULL);

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
 #include "cli/doctor/doctor.h"
+#include "cli/talk/agent.h"
 #include "cpu.h"
 
 void doctor_dynamic_agents(const struct patient *p, struct finding *f)

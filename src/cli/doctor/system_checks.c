@@ -10,6 +10,7 @@
 
 #include "cli/attach/root.h"
 #include "cli/doctor/doctor.h"
+#include "cli/surroundings/surroundings_look.h"
 #include "common/base/decimal.h"
 #include "common/os/os.h"
 
@@ -150,51 +151,19 @@ void doctor_locked_memory(const struct patient *p, struct finding *f)
 	finding_remedy(f, "as root: sysctl kernel.perf_event_mlock_kb=%llu", (unsigned long long)needed / 1024);
 }
 
-/* The value of KEY in a file of "key value" lines; 0 if it is not there. */
-static uint64_t value_in(const char *path, const char *key)
-{
-	char text[4096], *line, *rest;
-	size_t n = strlen(key);
-
-	if (!read_text(path, text, sizeof(text)))
-		return 0;
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (strncmp(line, key, n) == 0 && line[n] == ' ')
-			return strtoull(line + n, NULL, 10);
-	return 0;
-}
-
-/* cgroup v2: the line "0::PATH" of /proc/PID/cgroup. */
-static bool cgroup_of(pid_t pid, char *folder, size_t size)
-{
-	char text[4096], *line;
-
-	if (process_read(pid, "cgroup", text, sizeof(text)) <= 0)
-		return false;
-	line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
-	if (!line)
-		return false;
-	line = strstr(line, "::") + 2;
-	line[strcspn(line, "\n")] = '\0';
-	return (size_t)snprintf(folder, size, "/sys/fs/cgroup%s", line) < size;
-}
-
 void doctor_cpu_quota(const struct patient *p, struct finding *f)
 {
-	char folder[PATH_MAX - 16], path[PATH_MAX];
-	unsigned long long quota, period;
-	uint64_t throttled;
-	char text[64];
+	struct look_groups now;
+	struct look_group g;
+	uint64_t limit, throttles;
 
-	if (!cgroup_of(p->pid, folder, sizeof(folder)))
+	look_at_groups(&now, p->pid);
+	if (!look_group_between(&(struct look_groups){.count = now.count}, &now, &g) || !g.limit)
 		return;
-	snprintf(path, sizeof(path), "%s/cpu.max", folder);
-	if (!read_text(path, text, sizeof(text)) || sscanf(text, "%llu %llu", &quota, &period) != 2 || !period)
-		return;
-	snprintf(path, sizeof(path), "%s/cpu.stat", folder);
-	throttled = value_in(path, "nr_throttled");
-	finding_say(f, throttled ? DOCTOR_NOTE : DOCTOR_OK, "it may use %s CPUs (cpu.max); it was throttled %llu "
-		    "times so far", decimal((double)quota / (double)period, 2).text, (unsigned long long)throttled);
-	if (throttled)
+	limit = g.limit;
+	throttles = g.throttles;
+	finding_say(f, throttles ? DOCTOR_NOTE : DOCTOR_OK, "it may use %s CPUs (cpu.max); it was throttled %llu "
+		    "times so far", decimal((double)limit / 1000, 2).text, (unsigned long long)throttles);
+	if (throttles)
 		finding_remedy(f, "waiting for the quota is no CPU time: -e wall shows it");
 }

@@ -99,13 +99,14 @@ int live_open(struct live *l, struct cli *cli, const char *usual)
 	char event[128];
 	int rc;
 
-	*l = (struct live){.sock = -1};
+	*l = (struct live){.sock = -1, .beside = -1};
 	rc = cli->program ? launch(l, cli, &err) : attach(l, cli, &err);
 	if (rc)
 		return rc;
 	rc = begin(l, &cli->options, usual, &err);
 	if (rc == 0) {
-		if (control_number(l->agent.talk.answer, "joined"))
+		l->joined = control_number(l->agent.talk.answer, "joined");
+		if (l->joined)
 			console_note("process %d is sampled already (%s): the stream is of that session",
 				     (int)l->agent.target.pid,
 				     control_value(l->agent.talk.answer, "event", event, sizeof(event)) ? event : "?");
@@ -118,13 +119,14 @@ int live_open(struct live *l, struct cli *cli, const char *usual)
 
 int live_wait(struct live *l, bool bytes, int out, int timeout_ms, struct error *err)
 {
-	struct pollfd p[4] = {
+	struct pollfd p[] = {
 		{.fd = l->sock, .events = bytes ? POLLIN : 0},
 		{.fd = l->wake, .events = POLLIN},
 		{.fd = l->agent.sock, .events = POLLIN},
 		{.fd = out, .events = POLLOUT},
+		{.fd = l->beside, .events = POLLIN},
 	};
-	int n = poll(p, 4, timeout_ms), rc;
+	int n = poll(p, ARRAY_LEN(p), timeout_ms), rc;
 
 	if (n < 0 && errno != EINTR)
 		return error_set(err, errno, "poll: %s", error_text(errno));

@@ -7,7 +7,7 @@
 #ifndef JSTROBE_CLI_LIVE_LIVE_H
 #define JSTROBE_CLI_LIVE_LIVE_H
 
-#include "cli/launch.h"
+#include "cli/talk/launch.h"
 
 struct live {
 	struct agent agent;
@@ -15,6 +15,8 @@ struct live {
 	int wake;            /* our signals */
 	int sock;            /* our end of the stream; -1: none */
 	int interrupts;      /* requests to end */
+	int beside;          /* live_wait ends when this is readable, too; -1: nothing */
+	bool joined;         /* the session ran before, and goes on */
 };
 
 /*

@@ -1,76 +1,63 @@
 /*
- * top.h - what `jstrobe top` knows of a JVM: sums over the records of a live stream since the last screen.
+ * top.h - what `jstrobe top` knows of a JVM: names and stacks of a live stream, and what its samples add up to between
+ * two screens.
  */
 #ifndef JSTROBE_CLI_LIVE_TOP_H
 #define JSTROBE_CLI_LIVE_TOP_H
 
+#include "cli/live/top_history.h"
+#include "cli/live/top_window.h"
 #include "common/base/buffer.h"
-#include "common/base/map.h"
 #include "common/base/strings.h"
-#include "common/base/vector.h"
-#include "common/words/enum_names.h"
+#include "common/words/events.h"
 
-struct top_method {
-	uint32_t name;             /* number in model.strings */
-	uint64_t self, total;      /* CPU time, ns */
+struct top_event {
+	uint32_t name;          /* numbers of texts are those of model.strings */
+	enum weight_kind kind;
+	uint64_t interval;
 };
 
-struct top_thread {
-	uint32_t name;
-	uint64_t java_id;
-	int32_t tid;               /* 0: virtual */
-	uint64_t cpu;              /* ns */
-	uint64_t wall[THREAD_STATES]; /* ns by state */
+struct top_frame {
+	uint32_t text;
+	uint8_t kind;           /* enum frame_kind */
 };
 
-struct top_wait {
-	uint32_t name;             /* what was waited for */
-	uint32_t owner;            /* who held it at last, 0 = not known */
-	uint64_t count, time;
-};
-
-/* A stack, as the methods in it: each once, the innermost first. */
+/* A stack, root first; a frame that is in it more than twice is there at its outermost and its innermost place. */
 struct top_stack {
-	uint32_t *methods, count;
+	uint32_t *frames, count; /* numbers in model.frames */
 };
 
 struct top_model {
 	struct strings strings;
-	VECTOR(struct top_method) methods;
-	VECTOR(struct top_thread) threads;
-	VECTOR(struct top_wait) waits;
+	VECTOR(struct top_frame) frames;
+	struct map by_frame;             /* text and kind → frame + 1 */
 	VECTOR(struct top_stack) stacks; /* by id */
-	size_t methods_bytes;            /* of what they point to */
-	struct map by_method, by_thread, by_wait;
-	struct map of_cpu, of_wall;      /* names of events → 1 */
+	size_t stacks_bytes;             /* of what they point to */
+	struct top_event events[TOP_EVENTS];
+	unsigned event_count;
+	unsigned main_event;             /* whose samples and losses the first line has: the first of CPU time */
 	uint32_t pid, cpus, main_class, jdk;
-	uint64_t began, now;             /* times of the first and of the last record since the last screen */
-	uint64_t samples, cpu;           /* of CPU time */
-	struct top_books {
-		uint64_t time, process_cpu, own_cpu, dropped; /* as stats say: of the session so far */
-		uint64_t lost, others_lost;  /* of CPU time, whose samples are counted here; of other events */
-	} books, before;                 /* before: at the last screen */
+	struct top_books books;          /* of now */
+	struct top_window gathered;      /* since the last screen */
+	struct top_window shown;         /* what the screen shows */
+	uint64_t samples;                /* of the main event, in all that was shown so far, and is */
+	struct top_history history;
 };
 
 /* Take in one record, N bytes without line end. False: it is none (the reader goes on with the next one). */
 bool top_take(struct top_model *m, const char *line, size_t n);
-/* Forget the sums; stacks, names and books stay. */
-void top_next(struct top_model *m);
+/*
+ * What was gathered, in SPAN ns (0: as its samples say), is what the screen shows from now on; gathering begins anew.
+ * Stacks, names and books stay.
+ */
+void top_next(struct top_model *m, uint64_t span);
+/* Another stream begins, of the same JVM: events, stacks and books are those that it will say. */
+void top_begin(struct top_model *m);
 /* Memory that it takes, about. */
 size_t top_bytes(const struct top_model *m);
 void top_free(struct top_model *m);
 
-/* A screen of `jstrobe top` as text. */
-
-struct top_view {
-	unsigned rows, columns;
-	bool by_total;     /* methods by what they and their callees took, else by themselves */
-	bool paused;
-	const char *keys;  /* last line; NULL = none */
-	const char *filter; /* methods and threads with this in their name; "" = all */
-};
-
-/* Append the screen of M: at most V->rows lines of at most V->columns columns. M's lists are sorted meanwhile. */
-void top_show(struct top_model *m, const struct top_view *v, struct buffer *out);
+/* The first event of KIND; TOP_EVENTS: there is none. */
+unsigned top_event_of(const struct top_model *m, enum weight_kind kind);
 
 #endif

@@ -1,24 +1,24 @@
 /*
- * top_model.c - what `jstrobe top` knows of a JVM: sums over the records of a live stream since the last screen.
+ * top_model.c - the records of a live stream, as `jstrobe top` takes them in.
  */
 #include "cli/live/top.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/words/events.h"
-#include "profile/readers/json_pull.h"
+#include "common/base/clock_ns.h"
+#include "profile/readers/input/json_pull.h"
 
 #define MOST_STACKS (1u << 18) /* 4 MB; days of an agent have some 10,000 */
 #define MOST_FRAMES 8192 /* of one; agents send 4,096 and a few */
-#define METHODS_BYTES(s) ((s)->methods ? ((s)->count + 1) * sizeof(*(s)->methods) + 16 : 0) /* with malloc's own */
+#define FRAMES_BYTES(s) ((s)->frames ? ((s)->count + 1) * sizeof(*(s)->frames) + 16 : 0) /* with malloc's own */
 
 /* The keys of a record that are of use here. */
 struct record {
 	char kind[8];
-	uint64_t time, tid, java_id, value, stack, duration, id;
-	uint32_t event, thread, state, class, owner;
+	uint32_t event;
 	bool ended;
+	struct top_sample sample;
 };
 
 static uint32_t text(struct top_model *m, struct json *j)
@@ -29,60 +29,60 @@ static uint32_t text(struct top_model *m, struct json *j)
 	return strings_add(&m->strings, s, n);
 }
 
-/* ---- places ---- */
+/* ---- what the stream has ---- */
 
-#define PLACE(m, map, list, key)                                              \
-	({                                                                    \
-		uint32_t *slot_ = map_put(&(m)->map, key, NULL);              \
-		if (slot_ && !*slot_ && VECTOR_PUSH(&(m)->list))              \
-			*slot_ = (uint32_t)(m)->list.count;                   \
-		slot_ && *slot_ ? &(m)->list.items[*slot_ - 1] : NULL;        \
-	})
-
-static struct top_method *method_at(struct top_model *m, uint32_t name)
+static void add_event(struct top_model *m, uint32_t name, enum weight_kind kind, uint64_t interval)
 {
-	struct top_method *to = PLACE(m, by_method, methods, name);
-
-	if (to)
-		to->name = name;
-	return to;
+	if (m->event_count == TOP_EVENTS || kind == WEIGHT_KINDS)
+		return;
+	m->events[m->event_count++] = (struct top_event){name, kind, interval};
+	if (kind == WEIGHT_CPU && m->events[m->main_event].kind != WEIGHT_CPU)
+		m->main_event = m->event_count - 1;
 }
-
-static struct top_thread *thread_at(struct top_model *m, uint64_t tid, uint64_t java_id)
-{
-	struct top_thread *to = PLACE(m, by_thread, threads, tid ? tid : java_id | 1ull << 63);
-
-	if (to) {
-		to->tid = (int32_t)tid;
-		to->java_id = java_id;
-	}
-	return to;
-}
-
-/* ---- records ---- */
 
 static void read_events(struct top_model *m, struct json *j)
 {
 	const char *key;
 
+	m->event_count = m->main_event = 0;
 	for (json_open(j, '['); json_item(j);) {
-		uint32_t event = 0, *slot = NULL;
+		uint32_t event = 0;
+		uint64_t interval = 0;
+		enum weight_kind of = WEIGHT_KINDS;
 
 		for (json_open(j, '{'); (key = json_key(j));) {
-			if (strcmp(key, "event") == 0) {
+			if (strcmp(key, "event") == 0)
 				event = text(m, j);
-			} else if (strcmp(key, "of") == 0) {
-				enum weight_kind of = weight_kind_of(json_string(j, NULL));
-
-				slot = of == WEIGHT_CPU ? map_put(&m->of_cpu, event, NULL) :
-				       of == WEIGHT_WALL ? map_put(&m->of_wall, event, NULL) : NULL;
-				if (slot)
-					*slot = 1;
-			} else {
+			else if (strcmp(key, "of") == 0)
+				of = weight_kind_of(json_string(j, NULL));
+			else if (strcmp(key, "interval") == 0)
+				interval = json_number(j);
+			else
 				json_skip(j);
-			}
 		}
+		add_event(m, event, of, interval);
 	}
+}
+
+/* Its number in the list; TOP_EVENTS: it is not there. */
+static unsigned event_at(const struct top_model *m, uint32_t name)
+{
+	unsigned i;
+
+	for (i = 0; i < m->event_count; i++)
+		if (m->events[i].name == name)
+			return i;
+	return TOP_EVENTS;
+}
+
+unsigned top_event_of(const struct top_model *m, enum weight_kind kind)
+{
+	unsigned i;
+
+	for (i = 0; i < m->event_count; i++)
+		if (m->events[i].kind == kind)
+			return i;
+	return TOP_EVENTS;
 }
 
 static void read_header(struct top_model *m, struct json *j)
@@ -135,7 +135,7 @@ static void read_books(struct top_model *m, struct json *j)
 				json_skip(j);
 		}
 		now->dropped += dropped;
-		*(map_get(&m->of_cpu, event) ? &now->lost : &now->others_lost) += lost;
+		*(event_at(m, event) == m->main_event ? &now->lost : &now->others_lost) += lost;
 	}
 }
 
@@ -154,20 +154,33 @@ static void read_stats(struct top_model *m, struct json *j, uint64_t time)
 		else
 			json_skip(j);
 	}
-	if (!m->before.time)
-		m->before = m->books;
+	if (!m->gathered.from.time)
+		m->gathered.from = m->books;
+	top_history_add(&m->history, time, m->books.process_cpu, clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Each method once, however often it is in FRAMES, root first. */
-static void list_methods(struct top_stack *s, const uint32_t *frames, size_t count)
+/* Of FRAMES, each at its outermost and its innermost place, in their order. False: no memory. */
+static bool list_frames(struct top_stack *s, const uint32_t *frames, size_t count)
 {
-	struct map seen = {0};
-	bool fresh;
+	struct map last = {0}, seen = {0};
+	uint32_t *slot;
+	bool whole = true, fresh;
+	size_t i;
 
-	while (count-- > 0)
-		if (map_put(&seen, frames[count], &fresh) && fresh)
-			s->methods[s->count++] = frames[count];
+	for (i = 0; i < count && whole; i++) {
+		slot = map_put(&last, frames[i], NULL);
+		whole = slot;
+		if (slot)
+			*slot = (uint32_t)i;
+	}
+	for (i = 0; i < count && whole; i++) {
+		whole = map_put(&seen, frames[i], &fresh);
+		if (whole && (fresh || *map_get(&last, frames[i]) == i))
+			s->frames[s->count++] = frames[i];
+	}
+	map_free(&last);
 	map_free(&seen);
+	return whole;
 }
 
 /* FRAMES, root first, as stack number ID. */
@@ -184,15 +197,28 @@ static void keep_stack(struct top_model *m, uint64_t id, const uint32_t *frames,
 			return;
 	}
 	s = &m->stacks.items[id];
-	m->methods_bytes -= METHODS_BYTES(s);
-	free(s->methods);
+	m->stacks_bytes -= FRAMES_BYTES(s);
+	free(s->frames);
 	s->count = 0;
-	s->methods = malloc((count + 1) * sizeof(*frames));
-	if (s->methods)
-		list_methods(s, frames, count);
-	shorter = s->methods ? realloc(s->methods, (s->count + 1) * sizeof(*frames)) : NULL;
-	s->methods = shorter ? shorter : s->methods;
-	m->methods_bytes += METHODS_BYTES(s);
+	s->frames = malloc((count + 1) * sizeof(*frames));
+	if (s->frames && !list_frames(s, frames, count))
+		s->count = 0;
+	shorter = s->frames ? realloc(s->frames, (s->count + 1) * sizeof(*frames)) : NULL;
+	s->frames = shorter ? shorter : s->frames;
+	m->stacks_bytes += FRAMES_BYTES(s);
+}
+
+/* The number of the frame called TEXT of KIND; UINT32_MAX: no memory. */
+static uint32_t frame_at(struct top_model *m, uint32_t text, enum frame_kind kind)
+{
+	uint32_t *slot = map_put(&m->by_frame, (uint64_t)text << 8 | kind, NULL);
+	struct top_frame *fresh = slot && !*slot ? VECTOR_PUSH(&m->frames) : NULL;
+
+	if (fresh) {
+		*fresh = (struct top_frame){text, (uint8_t)kind};
+		*slot = (uint32_t)m->frames.count;
+	}
+	return slot ? *slot - 1 : UINT32_MAX;
 }
 
 static void read_stack(struct top_model *m, struct json *j)
@@ -200,6 +226,7 @@ static void read_stack(struct top_model *m, struct json *j)
 	VECTOR(uint32_t) frames = {0};
 	uint32_t *slot;
 	uint64_t id = 0;
+	size_t i = 0;
 	const char *key;
 
 	while ((key = json_key(j))) {
@@ -213,113 +240,82 @@ static void read_stack(struct top_model *m, struct json *j)
 				else
 					json_skip(j);
 			}
+		} else if (strcmp(key, "kinds") == 0) {
+			/* behind the frames, as many */
+			for (json_open(j, '['); json_item(j); i++) {
+				enum frame_kind kind = frame_kind_by_word(json_string(j, NULL));
+
+				if (i < frames.count)
+					frames.items[i] = frame_at(m, frames.items[i], kind);
+			}
 		} else {
 			json_skip(j);
 		}
 	}
-	keep_stack(m, id, frames.items, frames.count);
+	for (; i < frames.count; i++)
+		frames.items[i] = frame_at(m, frames.items[i], FRAME_OTHER);
+	for (i = 0; i < frames.count && frames.items[i] != UINT32_MAX; i++)
+		;
+	if (i == frames.count)
+		keep_stack(m, id, frames.items, frames.count);
 	free(frames.items);
 }
 
-static uint32_t state_of(const char *word)
-{
-	uint32_t i;
-
-	for (i = 1; i < THREAD_STATES; i++)
-		if (strcmp(thread_state_names[i].word, word) == 0)
-			return i;
-	return THREAD_NONE;
-}
+/* ---- samples ---- */
 
 static void read_sample(struct top_model *m, struct json *j, struct record *r)
 {
-	static const struct {
-		const char *key;
-		size_t offset;
-	} numbers[] = {
-		{"tid", offsetof(struct record, tid)}, {"java_id", offsetof(struct record, java_id)},
-		{"value", offsetof(struct record, value)}, {"stack", offsetof(struct record, stack)},
-		{"duration", offsetof(struct record, duration)}, {"id", offsetof(struct record, id)},
-	};
+	struct top_sample *s = &r->sample;
 	const char *key;
-	size_t i;
 
 	while ((key = json_key(j))) {
-		for (i = 0; i < ARRAY_LEN(numbers) && strcmp(key, numbers[i].key) != 0; i++)
-			;
-		if (i < ARRAY_LEN(numbers))
-			*(uint64_t *)((char *)r + numbers[i].offset) = json_number(j);
-		else if (strcmp(key, "event") == 0)
+		if (json_take_numbers(j, key, {"tid", &s->tid}, {"java_id", &s->java_id}, {"value", &s->value},
+				      {"samples", &s->samples}, {"stack", &s->stack}, {"duration", &s->duration},
+				      {"id", &s->id}, {"owner_stack", &s->owner_stack}))
+			continue;
+		if (strcmp(key, "event") == 0) {
 			r->event = text(m, j);
-		else if (strcmp(key, "thread") == 0 || strcmp(key, "name") == 0)
-			r->thread = text(m, j);
-		else if (strcmp(key, "state") == 0)
-			r->state = state_of(json_string(j, NULL));
-		else if (strcmp(key, "class") == 0)
-			r->class = text(m, j);
-		else if (strcmp(key, "owner") == 0)
-			r->owner = text(m, j);
-		else {
+		} else if (strcmp(key, "thread") == 0 || strcmp(key, "name") == 0) {
+			s->thread = text(m, j);
+		} else if (strcmp(key, "state") == 0) {
+			s->state = (uint8_t)thread_state_by_word(json_string(j, NULL));
+		} else if (strcmp(key, "class") == 0) {
+			s->class = text(m, j);
+		} else if (strcmp(key, "owner") == 0) {
+			s->owner = text(m, j);
+		} else if (strcmp(key, "lock") == 0) {
+			s->lock = (uint8_t)lock_kind_by_word(json_string(j, NULL));
+		} else {
 			r->ended |= strcmp(key, "ended") == 0;
+			s->open |= strcmp(key, "open") == 0;
 			json_skip(j);
 		}
 	}
 }
 
-/* ---- sums ---- */
-
-static void add_cpu(struct top_model *m, const struct record *r, struct top_thread *thread)
+static void add(struct top_model *m, struct record *r)
 {
-	const struct top_stack *s = r->stack < m->stacks.count ? &m->stacks.items[r->stack] : NULL;
-	uint32_t i;
+	struct top_sample *s = &r->sample;
+	unsigned event = event_at(m, r->event);
 
-	m->samples++;
-	m->cpu += r->value;
-	thread->cpu += r->value;
-	for (i = 0; s && i < s->count; i++) {
-		struct top_method *method = method_at(m, s->methods[i]);
-
-		if (!method)
-			return;
-		method->total += r->value;
-		method->self += i == 0 ? r->value : 0;
+	if (strcmp(r->kind, "thread") == 0) {
+		top_window_thread(&m->gathered, s->tid, s->java_id, s->thread);
+		return;
 	}
-}
-
-static void add_wait(struct top_model *m, const struct record *r)
-{
-	struct top_wait *w = PLACE(m, by_wait, waits, r->class);
-
-	if (!w)
+	if (event == TOP_EVENTS)
 		return;
-	w->name = r->class;
-	w->owner = r->owner ? r->owner : w->owner;
-	w->count++;
-	w->time += r->value;
-}
-
-static void add(struct top_model *m, const struct record *r)
-{
-	struct top_thread *thread = thread_at(m, r->tid, r->java_id);
-
-	if (!thread)
-		return;
-	thread->name = r->thread ? r->thread : thread->name;
-	if (strcmp(r->kind, "thread") == 0)
-		return;
-	m->began = m->began ? MIN(m->began, r->time) : r->time;
-	m->now = MAX(m->now, r->time);
-	if (strcmp(r->kind, "lock") == 0)
-		add_wait(m, r);
-	else if (map_get(&m->of_cpu, r->event))
-		add_cpu(m, r, thread);
-	else if (map_get(&m->of_wall, r->event))
-		thread->wall[r->state] += r->value;
+	s->event = (uint8_t)event;
+	s->cpu = m->events[event].kind == WEIGHT_CPU;
+	s->wall = m->events[event].kind == WEIGHT_WALL;
+	s->wait = strcmp(r->kind, "lock") == 0;
+	s->stack = s->stack < m->stacks.count ? s->stack : 0;
+	s->owner_stack = s->owner_stack < m->stacks.count ? s->owner_stack : 0;
+	top_window_add(&m->gathered, s);
 }
 
 bool top_take(struct top_model *m, const char *line, size_t n)
 {
-	struct record r = {.kind = ""};
+	struct record r = {.kind = "", .sample.samples = 1};
 	struct json j;
 	const char *key;
 	bool ok;
@@ -330,17 +326,17 @@ bool top_take(struct top_model *m, const char *line, size_t n)
 		strncpy(r.kind, json_string(&j, NULL), sizeof(r.kind) - 1);
 	ok = ok && (key = json_key(&j)) && strcmp(key, "time") == 0;
 	if (ok)
-		r.time = json_number(&j);
+		r.sample.time = json_number(&j);
 	if (ok && strcmp(r.kind, "header") == 0)
 		read_header(m, &j);
 	else if (ok && strcmp(r.kind, "stats") == 0)
-		read_stats(m, &j, r.time);
+		read_stats(m, &j, r.sample.time);
 	else if (ok && strcmp(r.kind, "stack") == 0)
 		read_stack(m, &j);
 	else if (ok && strcmp(r.kind, "drop") != 0)
 		read_sample(m, &j, &r);
 	ok = ok && !j.error;
-	if (ok && r.thread && !r.ended)
+	if (ok && r.sample.thread && !r.ended)
 		add(m, &r);
 	json_free(&j);
 	return ok;
@@ -348,33 +344,42 @@ bool top_take(struct top_model *m, const char *line, size_t n)
 
 size_t top_bytes(const struct top_model *m)
 {
-	return strings_bytes(&m->strings) + m->methods_bytes + m->stacks.capacity * sizeof(*m->stacks.items) +
-	       m->threads.capacity * sizeof(*m->threads.items) + m->waits.capacity * sizeof(*m->waits.items) +
-	       m->methods.capacity * sizeof(*m->methods.items) + map_bytes(&m->by_method) + map_bytes(&m->by_thread) +
-	       map_bytes(&m->by_wait) + map_bytes(&m->of_cpu) + map_bytes(&m->of_wall);
+	return strings_bytes(&m->strings) + m->stacks_bytes + m->stacks.capacity * sizeof(*m->stacks.items) +
+	       m->frames.capacity * sizeof(*m->frames.items) + map_bytes(&m->by_frame) +
+	       top_window_bytes(&m->gathered) + top_window_bytes(&m->shown);
 }
 
-void top_next(struct top_model *m)
+void top_next(struct top_model *m, uint64_t span)
 {
-	m->methods.count = m->threads.count = m->waits.count = 0;
-	map_free(&m->by_method);
-	map_free(&m->by_thread);
-	map_free(&m->by_wait);
-	m->samples = m->cpu = m->began = m->now = 0;
-	m->before = m->books;
+	struct top_window *w = &m->shown;
+
+	m->gathered.to = m->books;
+	VECTOR_SWAP(w, &m->gathered);
+	w->span = span ? span : w->now - w->began;
+	m->samples += w->samples[m->main_event];
+	top_window_clear(&m->gathered);
+	m->gathered.from = m->books;
+}
+
+void top_begin(struct top_model *m)
+{
+	while (m->stacks.count)
+		free(m->stacks.items[--m->stacks.count].frames);
+	m->stacks_bytes = 0;
+	m->event_count = m->main_event = 0;
+	m->samples = 0;
+	top_window_free(&m->gathered);
+	top_window_free(&m->shown);
+	memset(&m->books, 0, sizeof(m->books));
+	top_history_part(&m->history);
 }
 
 void top_free(struct top_model *m)
 {
-	top_next(m);
-	while (m->stacks.count)
-		free(m->stacks.items[--m->stacks.count].methods);
+	top_begin(m);
 	free(m->stacks.items);
-	free(m->methods.items);
-	free(m->threads.items);
-	free(m->waits.items);
-	map_free(&m->of_cpu);
-	map_free(&m->of_wall);
+	free(m->frames.items);
+	map_free(&m->by_frame);
 	strings_free(&m->strings);
 	memset(m, 0, sizeof(*m));
 }

@@ -1,33 +1,61 @@
-/*
- * top_view.c - a screen of `jstrobe top` as text.
- */
-#include "cli/live/top.h"
+#include "cli/live/top_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/live/screen.h"
+#include "cli/live/top_tables.h"
 #include "common/base/decimal.h"
+#include "profile/model/human.h"
 
-#define BAR 20
-
-/* A letter for each state, in the order of thread_states.def. */
-static const char letters[THREAD_STATES + 1] = "?RrBPWSN";
+#define WAITS_OF_OVERVIEW 3
 
 struct page {
 	const struct top_model *m;
-	const struct top_view *v;
+	struct top_view *v;
 	struct buffer *out;
 	unsigned left;       /* lines that still fit */
 };
 
-static void put_line(struct page *p, const char *text)
+static const struct view {
+	top_build *build;
+	unsigned kinds;
+	const char *event;
+} views[TOP_VIEWS] = {
+#define VIEW(id, key, word, build, kinds, event, help) {build, kinds, event},
+#include "cli/live/top_keys.def"
+};
+
+const char *top_view_event(const struct top_model *m, enum top_view_id view)
+{
+	const char *event = views[view].event;
+	const struct event_row *row = event_row_of(event, strcspn(event, "@"));
+
+	return row && top_event_of(m, row->weight) == TOP_EVENTS ? event : NULL;
+}
+
+/* ---- lines ---- */
+
+static void put_styled(struct page *p, const char *text, const char *style)
 {
 	if (!p->left)
 		return;
-	screen_line(p->out, text, p->v->columns);
+	screen_styled(p->out, text, p->v->columns, p->v->colour ? style : "");
 	p->left--;
+}
+
+static void put_line(struct page *p, const char *text)
+{
+	put_styled(p, text, "");
+}
+
+static void put_buffer(struct page *p, struct buffer *b, const char *style)
+{
+	buffer_putc(b, '\0');
+	if (!b->failed)
+		put_styled(p, b->data, style);
+	b->length = 0;
 }
 
 static const char *name_at(const struct page *p, uint32_t number)
@@ -35,160 +63,236 @@ static const char *name_at(const struct page *p, uint32_t number)
 	return number ? strings_get(&p->m->strings, number) : "";
 }
 
-static bool is_wanted(const struct page *p, uint32_t name)
-{
-	return !p->v->filter[0] || strstr(name_at(p, name), p->v->filter);
-}
-
-static int descending(uint64_t a, uint64_t b)
-{
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-static int by_self(const void *a, const void *b)
-{
-	const struct top_method *x = a, *y = b;
-	int c = descending(x->self, y->self);
-
-	return c ? c : descending(x->total, y->total);
-}
-
-static int by_total(const void *a, const void *b)
-{
-	const struct top_method *x = a, *y = b;
-
-	return descending(x->total, y->total);
-}
-
-static int by_cpu(const void *a, const void *b)
-{
-	const struct top_thread *x = a, *y = b;
-	int c = descending(x->cpu, y->cpu);
-
-	return c ? c : (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-static int by_time(const void *a, const void *b)
-{
-	return descending(((const struct top_wait *)a)->time, ((const struct top_wait *)b)->time);
-}
+/* ---- above the table ---- */
 
 static void put_head(struct page *p)
 {
 	const struct top_model *m = p->m;
-	const struct top_books *now = &m->books, *then = &m->before;
+	const struct top_books *now = &m->shown.to, *then = &m->shown.from;
 	uint64_t books = now->time - then->time;
-	char line[512], others[64] = "";
+	char line[512], others[64] = "", all[64] = "";
 
+	if (!m->pid) {
+		put_styled(p, "waiting for the first samples", SCREEN_BOLD);
+		return;
+	}
 	if (now->others_lost != then->others_lost)
 		snprintf(others, sizeof(others), ", others lost %llu",
 			 (unsigned long long)(now->others_lost - then->others_lost));
+	if (p->v->terminal)
+		snprintf(all, sizeof(all), ", %llu in all", (unsigned long long)m->samples);
 	snprintf(line, sizeof(line), "%u %.40s  CPU %s/%u00 %%, own %s %%, %llu samples, lost %llu, dropped %llu%s%s",
 		 m->pid, name_at(p, m->main_class),
 		 decimal(percent_of(now->process_cpu - then->process_cpu, books), 0).text, m->cpus,
-		 decimal(percent_of(now->own_cpu - then->own_cpu, books), 2).text, (unsigned long long)m->samples,
+		 decimal(percent_of(now->own_cpu - then->own_cpu, books), 2).text,
+		 (unsigned long long)m->shown.samples[m->main_event],
 		 (unsigned long long)(now->lost - then->lost), (unsigned long long)(now->dropped - then->dropped),
-		 others, p->v->paused ? "  PAUSED" : "");
+		 others, all);
+	put_styled(p, line, SCREEN_BOLD);
+}
+
+static void put_history(struct page *p)
+{
+	struct buffer line = BUFFER_INIT;
+
+	top_history_put(&p->m->history, p->v->now, p->v->columns, &line);
+	put_buffer(p, &line, "");
+	buffer_free(&line);
+}
+
+/* "PAUSED, 212 samples since; locks by WAITED, last 2.0 s, /foo/" */
+static void put_title(struct page *p, const struct top_table *t)
+{
+	const struct top_view *v = p->v;
+	uint32_t sort = v->sort[v->view];
+	struct buffer line = BUFFER_INIT;
+
+	if (v->paused)
+		buffer_printf(&line, "PAUSED, %s samples since; ",
+			      human_count(p->m->gathered.samples[p->m->main_event]).text);
+	buffer_puts(&line, v->help ? "keys" : top_view_word(v->view));
+	if (t && t->column_count)
+		buffer_printf(&line, " by %s", sort < t->column_count ? t->columns[sort].head : t->name_head);
+	if (v->view == TOP_METHODS && !v->help && p->m->event_count)
+		buffer_printf(&line, ", %s", name_at(p, p->m->events[v->event < p->m->event_count ? v->event :
+							 p->m->main_event].name));
+	buffer_printf(&line, ", last %s s", decimal((double)p->m->shown.span / 1e9, 1).text);
+	if (*v->filter)
+		buffer_printf(&line, ", /%s/", v->filter);
+	put_buffer(p, &line, SCREEN_BOLD);
+	buffer_free(&line);
+}
+
+/* ---- tables ---- */
+
+static void put_head_of_table(struct page *p, const struct top_table *t)
+{
+	struct buffer line = BUFFER_INIT;
+	char further[160] = "";
+
+	if (!p->v->terminal && *p->v->filter)
+		snprintf(further, sizeof(further), "  with %.128s", p->v->filter);
+	top_table_put_head(t, p->v->columns, further, &line);
+	put_buffer(p, &line, SCREEN_DIM);
+	buffer_free(&line);
+}
+
+/* At most MOST rows from FIRST on. */
+static void put_rows(struct page *p, const struct top_table *t, size_t first, unsigned most)
+{
+	struct buffer line = BUFFER_INIT;
+	size_t i;
+
+	for (i = first; i < t->rows.count && most && p->left; i++, most--) {
+		top_table_put_row(t, i, p->v->columns, &line);
+		put_buffer(p, &line, "");
+	}
+	buffer_free(&line);
+}
+
+/* Make T, sorted by COLUMN, with the rows that are wanted. False: no memory. */
+static bool make(const struct page *p, struct top_table *t, top_build *build, uint32_t column)
+{
+	bool whole = build(t, p->m, p->v) == 0 && !t->texts.failed;
+
+	if (!whole)
+		return false;
+	top_table_filter(t, p->v->wanted);
+	top_table_sort(t, column < t->column_count ? column : TOP_BY_NAME);
+	return true;
+}
+
+/* BUILD's table with at most MOST rows. */
+static void put_part(struct page *p, top_build *build, uint32_t column, unsigned most, bool always)
+{
+	struct top_table t = {.column_count = 0};
+
+	if (!make(p, &t, build, column)) {
+		put_line(p, "out of memory");
+	} else if (t.rows.count || always) {
+		put_head_of_table(p, &t);
+		put_rows(p, &t, 0, most);
+		if (build != top_threads)
+			put_line(p, "");
+	}
+	p->v->column_count = MAX(p->v->column_count, t.column_count);
+	top_table_free(&t);
+}
+
+static void put_overview(struct page *p)
+{
+	uint32_t sort = p->v->sort[TOP_OVERVIEW];
+
+	put_part(p, top_methods, sort, p->left / 2 - (p->left > 2), true);
+	put_part(p, top_waits, sort, WAITS_OF_OVERVIEW, false);
+	put_part(p, top_threads, sort == TOP_BY_NAME ? sort : 0, UINT32_MAX, true);
+	p->v->column_count = 2;
+}
+
+/* What the view is made of is not sampled: how it would be. */
+static void put_needs(struct page *p)
+{
+	const struct top_view *v = p->v;
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s: not sampled; what is: %.200s", top_view_word(v->view), v->events);
 	put_line(p, line);
-	put_line(p, "");
-}
-
-static void put_methods(struct page *p, unsigned most)
-{
-	char line[1024];
-	size_t i;
-
-	snprintf(line, sizeof(line), "  SELF  TOTAL  METHOD%s%s", p->v->filter[0] ? "  with " : "", p->v->filter);
+	if (v->joined)
+		put_line(p, "the session ran before; when 'jstrobe stop' has ended it:");
+	else
+		put_line(p, "+ begins the session anew with it, as does");
+	snprintf(line, sizeof(line), "  jstrobe top -e %.200s,%s %u", v->events, views[v->view].event, p->m->pid);
 	put_line(p, line);
-	for (i = 0; i < p->m->methods.count && most > 1; i++) {
-		const struct top_method *t = &p->m->methods.items[i];
-
-		if (!is_wanted(p, t->name))
-			continue;
-		snprintf(line, sizeof(line), "%5s%% %5s%%  %.900s", decimal(percent_of(t->self, p->m->cpu), 1).text,
-			 decimal(percent_of(t->total, p->m->cpu), 1).text, name_at(p, t->name));
-		put_line(p, line);
-		most--;
-	}
 }
 
-/* What a thread did, BAR letters long. */
-static void put_bar(const struct top_thread *t, char bar[BAR + 1])
+static bool is_fed(const struct page *p)
 {
-	uint64_t all = 0, sum = 0;
-	unsigned s, at = 0;
+	unsigned i;
 
-	for (s = 0; s < THREAD_STATES; s++)
-		all += t->wall[s];
-	for (s = 0; s < THREAD_STATES && all; s++) {
-		sum += t->wall[s];
-		while (at < (sum * BAR + all / 2) / all)
-			bar[at++] = letters[s];
-	}
-	memset(bar + at, '.', BAR - at);
-	bar[BAR] = '\0';
+	for (i = 0; i < p->m->event_count; i++)
+		if (views[p->v->view].kinds >> p->m->events[i].kind & 1)
+			return true;
+	return !p->m->event_count;
 }
 
-static void put_threads(struct page *p)
+static void put_view(struct page *p)
 {
-	uint64_t span = p->m->now - p->m->began;
-	char line[512], bar[BAR + 1];
-	size_t i;
+	struct top_view *v = p->v;
+	struct top_table t = {.column_count = 0};
+	bool made = make(p, &t, views[v->view].build, v->sort[v->view]);
+	unsigned room;
 
-	put_line(p, "   CPU  STATES                THREAD");
-	for (i = 0; i < p->m->threads.count && p->left; i++) {
-		const struct top_thread *t = &p->m->threads.items[i];
-
-		if (!is_wanted(p, t->name))
-			continue;
-		put_bar(t, bar);
-		snprintf(line, sizeof(line), "%5s%%  %s  %.400s", decimal(percent_of(t->cpu, span), 1).text, bar,
-			 name_at(p, t->name));
-		put_line(p, line);
+	put_title(p, made ? &t : NULL);
+	if (!made) {
+		put_line(p, "out of memory");
+	} else if (!is_fed(p)) {
+		put_needs(p);
+	} else {
+		room = p->left > 1U + !!*t.note ? p->left - 1 - !!*t.note : 0;
+		v->rows_fit = room;
+		v->row_count = t.rows.count;
+		v->column_count = t.column_count;
+		v->first = MIN(v->first, t.rows.count > room ? t.rows.count - room : 0);
+		put_head_of_table(p, &t);
+		put_rows(p, &t, v->first, room);
+		if (!t.rows.count && !*t.note)
+			put_line(p, v->wanted ? "nothing matches" : "nothing in this time");
+		if (*t.note)
+			put_styled(p, t.note, SCREEN_DIM);
 	}
+	top_table_free(&t);
 }
 
-static void put_waits(struct page *p, unsigned most)
+static void put_help(struct page *p)
 {
-	char line[1024];
-	size_t i;
+	struct buffer line = BUFFER_INIT;
+	struct top_view *v = p->v;
+	size_t count = 0;
 
-	if (!p->m->waits.count)
-		return;
-	put_line(p, "  WAITED   COUNT  LOCK, LAST HOLDER");
-	for (i = 0; i < p->m->waits.count && i < most; i++) {
-		const struct top_wait *w = &p->m->waits.items[i];
-
-		snprintf(line, sizeof(line), "%6s ms %7llu  %.400s%s%.400s", decimal((double)w->time / 1e6, 0).text,
-			 (unsigned long long)w->count, name_at(p, w->name), w->owner ? ", " : "",
-			 name_at(p, w->owner));
-		put_line(p, line);
-	}
-	put_line(p, "");
+	while (top_keys_help(&line, count, v->columns))
+		count++;
+	line.length = 0;
+	v->rows_fit = p->left;
+	v->row_count = count;
+	v->first = MIN(v->first, count > p->left ? count - p->left : 0);
+	for (count = v->first; p->left && top_keys_help(&line, count, v->columns); count++)
+		put_buffer(p, &line, "");
+	buffer_free(&line);
 }
 
-void top_show(struct top_model *m, const struct top_view *v, struct buffer *out)
+static void put_last_line(struct page *p)
 {
-	struct page p = {m, v, out, v->rows - (v->keys ? 1 : 0)};
+	struct buffer line = BUFFER_INIT;
 
-	if (m->methods.count)
-		qsort(m->methods.items, m->methods.count, sizeof(*m->methods.items), v->by_total ? by_total : by_self);
-	if (m->threads.count)
-		qsort(m->threads.items, m->threads.count, sizeof(*m->threads.items), by_cpu);
-	if (m->waits.count)
-		qsort(m->waits.items, m->waits.count, sizeof(*m->waits.items), by_time);
-	/* sorted lists do not fit their maps any more */
-	map_free(&m->by_method);
-	map_free(&m->by_thread);
-	map_free(&m->by_wait);
+	p->left = 1;
+	if (p->v->last_line)
+		buffer_puts(&line, p->v->last_line);
+	else
+		top_keys_line(&line, p->v->view, p->v->columns);
+	put_buffer(p, &line, p->v->last_line ? "" : SCREEN_REVERSE);
+	buffer_free(&line);
+}
+
+void top_show(const struct top_model *m, struct top_view *v, struct buffer *out)
+{
+	struct page p = {m, v, out, v->rows - (v->terminal && v->rows ? 1 : 0)};
+
+	v->row_count = v->rows_fit = v->column_count = 0;
 	put_head(&p);
-	put_methods(&p, p.left / 2);
-	put_line(&p, "");
-	put_waits(&p, 3);
-	put_threads(&p);
-	while (v->keys && p.left)
+	if (v->terminal)
+		put_history(&p);
+	else
 		put_line(&p, "");
-	p.left = 1;
-	if (v->keys)
-		put_line(&p, v->keys);
+	if (v->terminal && (v->help || v->view == TOP_OVERVIEW))
+		put_title(&p, NULL);
+	if (v->help)
+		put_help(&p);
+	else if (v->view == TOP_OVERVIEW)
+		put_overview(&p);
+	else
+		put_view(&p);
+	while (v->terminal && p.left)
+		put_line(&p, "");
+	if (v->terminal && v->rows)
+		put_last_line(&p);
 }

@@ -116,18 +116,20 @@ static int look(struct trace_live *t, struct agent *a, struct error *err)
 /* False: enough. */
 static bool obey_keys(struct trace_live *t)
 {
-	char key;
+	int key;
 
-	while ((key = screen_key(&t->screen))) {
+	while ((key = screen_key(&t->screen)) != KEY_NONE) {
 		if (key == 'q')
 			return false;
 		if (key == 'p' || key == ' ')
 			t->view.paused = !t->view.paused;
 		else if (key == 'a')
 			t->view.whole = !t->view.whole;
-		show(t);
+		t->screen.changed = true;
 	}
-	return true;
+	if (t->screen.changed)
+		show(t);
+	return !t->screen.gone;
 }
 
 int trace_live_tick(struct trace_live *t, struct agent *a, struct error *err)

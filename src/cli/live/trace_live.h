@@ -4,7 +4,7 @@
 #ifndef JSTROBE_CLI_LIVE_TRACE_LIVE_H
 #define JSTROBE_CLI_LIVE_TRACE_LIVE_H
 
-#include "cli/agent.h"
+#include "cli/talk/agent.h"
 
 #define TRACE_LIVE_MS 100 /* between two turns: keys are obeyed so soon */
 

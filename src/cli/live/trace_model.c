@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/readers/json_pull.h"
+#include "profile/readers/input/json_pull.h"
 
 /* A target is not trusted: all this, and the bytes that it is read from, take less than 32 MB. */
 #define MOST_NODES 40960u

@@ -4,11 +4,7 @@
 #include <string.h>
 
 #include "cli/memory/resident.h"
-
-static bool begins(const char *text, const char *begin)
-{
-	return strncmp(text, begin, strlen(begin)) == 0;
-}
+#include "common/base/ascii.h"
 
 static bool ends(const char *text, const char *end)
 {
@@ -29,22 +25,22 @@ enum memory_line memory_line_of_mapping(const struct mapping *m)
 {
 	const char *path = m->path;
 
-	if (begins(path, "[v") || begins(path, "[uprobes]"))
+	if (text_begins(path, "[v") || text_begins(path, "[uprobes]"))
 		return MEMORY_kernel;
-	if (begins(path, "[heap]"))
+	if (text_begins(path, "[heap]"))
 		return MEMORY_malloc_used;
 	/* glibc.mem.decorate_maps, and what kernels before 4.5 knew */
-	if (begins(path, "[anon: glibc: malloc"))
+	if (text_begins(path, "[anon: glibc: malloc"))
 		return MEMORY_malloc_used;
-	if (begins(path, "[stack") || begins(path, "[anon: glibc: pthread stack"))
+	if (text_begins(path, "[stack") || text_begins(path, "[anon: glibc: pthread stack"))
 		return MEMORY_stacks_other;
 	if (path[0] == '[' || path[0] == '\0')
 		return MEMORY_unnamed;
 	/* what ZGC keeps the heap in, also in huge pages */
-	if (begins(path, "/memfd:java_heap"))
+	if (text_begins(path, "/memfd:java_heap"))
 		return MEMORY_java_heap;
-	if (begins(path, "/memfd:") || begins(path, "/SYSV") || begins(path, "/dev/shm/") ||
-	    begins(path, "/dev/zero") || begins(path, "/anon_hugepage"))
+	if (text_begins(path, "/memfd:") || text_begins(path, "/SYSV") || text_begins(path, "/dev/shm/") ||
+	    text_begins(path, "/dev/zero") || text_begins(path, "/anon_hugepage"))
 		return MEMORY_shared;
 	if (ends(path, ".jsa") || ends(path, ".aot"))
 		return MEMORY_cds;

@@ -9,7 +9,7 @@
 #include "cli/memory/resident.h"
 #include "common/base/buffer.h"
 #include "common/base/json_writer.h"
-#include "profile/readers/json_pull.h"
+#include "profile/readers/input/json_pull.h"
 
 #define FILE_MAX (1u << 20)
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/selftest/selftest.h"
-#include "profile/readers/json_pull.h"
+#include "profile/readers/input/json_pull.h"
 
 #define PACKAGE "selftest."
 #define MOST_METHODS 12 /* of the program in one stack */

@@ -5,6 +5,8 @@
 #ifndef JSTROBE_BASE_ASCII_H
 #define JSTROBE_BASE_ASCII_H
 
+#include <string.h>
+
 #include "common/base/base.h"
 
 static inline bool ascii_is_digit(char c)
@@ -20,6 +22,12 @@ static inline char ascii_lower(char c)
 static inline bool ascii_is_letter(char c)
 {
 	return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
+}
+
+/* Whether TEXT begins with WITH, to the letter. */
+static inline bool text_begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Whether A and B are the same in their first N characters, letter case aside. */

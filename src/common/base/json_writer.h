@@ -11,7 +11,7 @@
  *	json_end(&w);
  *
  * An item of an array has no key: NULL. What is written outermost ends its line. Errors stay in the buffer. Normal
- * code; what is written is read back by profile/readers/json_pull.h.
+ * code; what is written is read back by profile/readers/input/json_pull.h.
  */
 #ifndef JSTROBE_BASE_JSON_WRITER_H
 #define JSTROBE_BASE_JSON_WRITER_H

@@ -8,6 +8,16 @@
 
 /* Length of the valid UTF-8 sequence at P (NUL-ended), 0 if there is none. */
 size_t utf8_length(const unsigned char *p);
+/* Columns of TEXT[0..N), which is UTF-8: each character takes one. */
+static inline unsigned utf8_columns(const char *text, size_t n)
+{
+	unsigned columns = 0;
+
+	for (; n > 0; n--, text++)
+		columns += ((unsigned char)*text & 0xc0) != 0x80; /* continuation bytes take none */
+	return columns;
+}
+
 /* The character at P, a valid sequence of N bytes. */
 uint32_t utf8_character(const unsigned char *p, size_t n);
 /*

@@ -317,8 +317,6 @@ static int apply_flag(const struct option *option, const char *name, const char 
 static int apply(const struct option *option, const char *name, const char *value,
 		 struct options *o, struct error *err)
 {
-	if (option->group == OPTIONS_CONVERTING && !o->converting)
-		return error_set(err, EINVAL, "%s: only 'jstrobe convert' and 'diff' know it", name);
 	if (option->when == WHEN_LATER)
 		return error_set(err, EINVAL, "not available yet: %s", name);
 	/* Command and agent tell each other options one a line. */
@@ -383,7 +381,7 @@ static int apply(const struct option *option, const char *name, const char *valu
 	case OPTION_EVERY_EVENT:
 		return apply_event_interval(option, name, value, o, err);
 	case OPTION_EVENT_WORD:
-		return option_events_apply(option->agent, o, err);
+		return option_events_apply(option->agent ? option->agent : option->name, o, err);
 	case OPTION_FORMAT:
 		return apply_format_list(value, o, err);
 	case OPTION_FORMAT_WORD:
@@ -438,18 +436,4 @@ int option_apply(const struct option *option, const char *name, const char *valu
 		return rc;
 	strcpy(text, err->text);
 	return error_set(err, EINVAL, "%s: %s", words, text);
-}
-
-int options_check_file(const char *file, struct error *err)
-{
-	const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
-	const struct option *p;
-
-	if (!dot)
-		return 0;
-	p = apply_known_format(dot + 1, strlen(dot + 1));
-	if (p && p->when == WHEN_LATER)
-		return error_set(err, EINVAL, "not available yet: %s (the extension of %s); use "
-				 ".html, .json, .collapsed or .txt, or -o FORMAT", p->agent, file);
-	return 0;
 }

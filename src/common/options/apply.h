@@ -21,8 +21,6 @@ int apply_cstack(const struct option *option, const char *name, const char *valu
 /* VALUE: the number behind flat or traces, else NULL. */
 int apply_format_word(const struct option *option, const char *name, const char *value, struct options *o,
 		      struct error *err);
-/* The format that TEXT[0..N) names, known or not available yet; NULL: none. */
-const struct option *apply_known_format(const char *text, size_t n);
 int apply_format_list(const char *value, struct options *o, struct error *err);
 int apply_omitted(const struct option *option, const char *name, const char *value, struct options *o,
 		  struct error *err);

@@ -50,13 +50,13 @@ int apply_format_word(const struct option *option, const char *name, const char 
 	return 0;
 }
 
-const struct option *apply_known_format(const char *text, size_t n)
+/* The format that TEXT[0..N) names; NULL: none. */
+static const struct option *known_format(const char *text, size_t n)
 {
 	const struct option *p;
 
 	for (p = option_table; p->kind; p++)
-		if (p->group == OPTIONS_OUTPUT && option_is(p->agent, text, n) &&
-		    (p->kind == OPTION_FORMAT_WORD || (p->kind == OPTION_NONE && !p->name)))
+		if (p->kind == OPTION_FORMAT_WORD && option_is(p->agent, text, n))
 			return p;
 	return NULL;
 }
@@ -83,7 +83,7 @@ static int unknown_format(const char *word, struct error *err)
 /* What jfrconv writes, and we do not. */
 static bool is_of_jfrconv(const char *word)
 {
-	static const char *const words[] = {"heatmap", "pprof", "pb", "pb.gz", "otlp"};
+	static const char *const words[] = {"heatmap"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(words); i++)
@@ -95,7 +95,7 @@ static bool is_of_jfrconv(const char *word)
 int apply_format_list(const char *value, struct options *o, struct error *err)
 {
 	size_t n = strcspn(value, ",=");
-	const struct option *p = apply_known_format(value, n);
+	const struct option *p = known_format(value, n);
 	char word[32];
 
 	snprintf(word, sizeof(word), "%.*s", (int)n, value);

@@ -1,8 +1,8 @@
 /*
  * Shell completion, made from the table: `jstrobe help --completion bash|zsh|fish`.
  *
- * Each script knows the commands, the options, which words an option's value can be, and asks
- * `jstrobe ps` for the JVMs that run.
+ * Each script knows the commands, the options that each takes, which words an option's value can be, and asks
+ * `jstrobe ps` for the JVMs that run. Before a command, and behind asprof and profiler.sh, it offers what record takes.
  */
 #include <errno.h>
 #include <string.h>
@@ -56,12 +56,21 @@ static bool shown(const struct option *p)
 	return p->when == WHEN_NOW && (p->name || p->letter);
 }
 
-/* P's spellings with BETWEEN: "-e|--event". */
-static void put_spellings(const struct option *p, const char *between, struct buffer *out)
+#define WITHOUT_COMMAND "record"
+
+static bool is_of_files(const char *command)
 {
-	if (p->letter)
-		buffer_printf(out, "-%c", p->letter);
-	if (p->letter && p->name)
+	return strcmp(command, "convert") == 0 || strcmp(command, "diff") == 0;
+}
+
+/* P's spellings with BETWEEN: "-e|--event". FILES: as commands that read files have them. */
+static void put_spellings(const struct option *p, bool files, const char *between, struct buffer *out)
+{
+	char letter = option_letter(p, files);
+
+	if (letter)
+		buffer_printf(out, "-%c", letter);
+	if (letter && p->name)
 		buffer_puts(out, between);
 	if (p->name)
 		buffer_printf(out, "--%s", p->name);
@@ -89,7 +98,7 @@ static void bash_values(struct buffer *out)
 		if (!shown(p) || !p->arg || p->arg[0] == '[')
 			continue;
 		buffer_puts(out, "\t\t");
-		put_spellings(p, "|", out);
+		put_spellings(p, false, "|", out);
 		buffer_puts(out, ") ");
 		if (has_values(p)) {
 			buffer_puts(out, "COMPREPLY=($(compgen -W '");
@@ -103,9 +112,24 @@ static void bash_values(struct buffer *out)
 	}
 }
 
-static void bash(const struct options_word *commands, struct buffer *out)
+/* A branch for the options that COMMAND takes; LABEL: when it is the one. */
+static void bash_options(const char *command, const char *label, struct buffer *out)
 {
 	const struct option *p;
+
+	buffer_printf(out, "\t\t%s) words='", label);
+	for (p = option_table; p->kind; p++) {
+		if (!shown(p) || !option_is_taken(command, p))
+			continue;
+		put_spellings(p, is_of_files(command), " ", out);
+		buffer_putc(out, ' ');
+	}
+	buffer_puts(out, "' ;;\n");
+}
+
+static void bash(const struct options_word *commands, struct buffer *out)
+{
+	const struct options_word *c;
 
 	buffer_puts(out, "# bash completion for jstrobe, made by `jstrobe help --completion bash`\n"
 			 "_jstrobe() {\n"
@@ -122,14 +146,11 @@ static void bash(const struct options_word *commands, struct buffer *out)
 			 "\tdone\n"
 			 "\tcase $prev in\n");
 	bash_values(out);
-	buffer_puts(out, "\tesac\n\tif [[ $cur == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W '");
-	for (p = option_table; p->kind; p++) {
-		if (!shown(p))
-			continue;
-		put_spellings(p, " ", out);
-		buffer_putc(out, ' ');
-	}
-	buffer_puts(out, "' -- \"$cur\"))\n\t\treturn\n\tfi\n\tlocal words=\n"
+	buffer_puts(out, "\tesac\n\tlocal words=\n\tif [[ $cur == -* ]]; then\n\t\tcase ${COMP_WORDS[1]} in\n");
+	for (c = commands; c->name; c++)
+		bash_options(c->name, c->name, out);
+	bash_options(WITHOUT_COMMAND, "*", out);
+	buffer_puts(out, "\t\tesac\n\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
 			 "\t((COMP_CWORD == 1)) && words='");
 	for (; commands->name; commands++)
 		buffer_printf(out, "%s ", commands->name);
@@ -142,19 +163,20 @@ static void bash(const struct options_word *commands, struct buffer *out)
 
 /* ---- zsh ---- */
 
-static void zsh_option(const struct option *p, struct buffer *out)
+static void zsh_option(const struct option *p, bool files, struct buffer *out)
 {
-	bool value = p->arg && p->arg[0] != '[';
+	bool value = p->arg && p->arg[0] != '[' && !(files && option_is_family(p->name, strlen(p->name)));
+	char letter = option_letter(p, files);
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
-		if (i == 0 ? !p->letter : !p->name)
+		if (i == 0 ? !letter : !p->name)
 			continue;
-		buffer_puts(out, "\t\t'");
+		buffer_puts(out, "\t\t\t'");
 		if (p->kind == OPTION_PATTERNS)
 			buffer_putc(out, '*');
 		if (i == 0)
-			buffer_printf(out, "-%c%s[", p->letter, value ? "+" : "");
+			buffer_printf(out, "-%c%s[", letter, value ? "+" : "");
 		else
 			buffer_printf(out, "--%s%s[", p->name, value ? "=" : "");
 		put_quoted(option_text(p)->help, "[]:\\", out);
@@ -166,30 +188,42 @@ static void zsh_option(const struct option *p, struct buffer *out)
 			put_values(p, out);
 			buffer_puts(out, is_file(p) ? "" : ")");
 		}
-		buffer_puts(out, "' \\\n");
+		buffer_puts(out, "'\n");
 	}
+}
+
+static void zsh_options(const char *command, const char *label, struct buffer *out)
+{
+	const struct option *p;
+
+	buffer_printf(out, "\t\t%s) options=(\n", label);
+	for (p = option_table; p->kind; p++)
+		if (shown(p) && option_is_taken(command, p))
+			zsh_option(p, is_of_files(command), out);
+	buffer_puts(out, "\t\t) ;;\n");
 }
 
 static void zsh(const struct options_word *commands, struct buffer *out)
 {
-	const struct option *p;
+	const struct options_word *c;
 
 	buffer_puts(out, "#compdef jstrobe asprof profiler.sh\n"
 			 "# made by `jstrobe help --completion zsh`\n"
-			 "_jstrobe() {\n\tlocal -a commands jvms\n\tcommands=(\n");
-	for (; commands->name; commands++) {
-		buffer_printf(out, "\t\t'%s:", commands->name);
-		put_quoted(commands->help, ":\\", out);
+			 "_jstrobe() {\n\tlocal -a commands jvms options\n\tcommands=(\n");
+	for (c = commands; c->name; c++) {
+		buffer_printf(out, "\t\t'%s:", c->name);
+		put_quoted(c->help, ":\\", out);
 		buffer_puts(out, "'\n");
 	}
 	buffer_puts(out, "\t)\n"
 			 "\tjvms=(${(f)\"$($words[1] ps 2>/dev/null | "
 			 "awk '$1 ~ /^[0-9]+$/ {print $1 \":\" $2}')\"})\n"
-			 "\t_arguments -s \\\n");
-	for (p = option_table; p->kind; p++)
-		if (shown(p))
-			zsh_option(p, out);
-	buffer_puts(out, "\t\t'1: :->first' '*: :->rest'\n"
+			 "\tcase $words[2] in\n");
+	for (c = commands; c->name; c++)
+		zsh_options(c->name, c->name, out);
+	zsh_options(WITHOUT_COMMAND, "*", out);
+	buffer_puts(out, "\tesac\n"
+			 "\t_arguments -s $options '1: :->first' '*: :->rest'\n"
 			 "\tcase $state in\n"
 			 "\t\tfirst) _describe command commands -- jvms ;;\n"
 			 "\t\trest) _describe JVM jvms ;;\n"
@@ -199,6 +233,36 @@ static void zsh(const struct options_word *commands, struct buffer *out)
 }
 
 /* ---- fish ---- */
+
+/* When P is offered: behind the commands that take it, and before any if record does. */
+static void fish_condition(const struct option *p, struct buffer *out)
+{
+	bool alone = option_is_taken(WITHOUT_COMMAND, p);
+
+	buffer_printf(out, " -n '%s__fish_seen_subcommand_from ", alone ? "__fish_use_subcommand; or " : "");
+	option_put_takers(p, " ", out);
+	buffer_putc(out, '\'');
+}
+
+static void fish_option(const struct option *p, struct buffer *out)
+{
+	buffer_puts(out, "complete -c jstrobe");
+	fish_condition(p, out);
+	if (p->letter)
+		buffer_printf(out, " -s %c", p->letter);
+	if (p->name)
+		buffer_printf(out, " -l %s", p->name);
+	if (p->arg && p->arg[0] != '[')
+		buffer_puts(out, is_file(p) ? " -r -F" : " -x");
+	if (has_values(p)) {
+		buffer_puts(out, " -a '");
+		put_values(p, out);
+		buffer_putc(out, '\'');
+	}
+	buffer_puts(out, " -d '");
+	put_quoted(option_text(p)->help, "", out);
+	buffer_puts(out, "'\n");
+}
 
 static void fish(const struct options_word *commands, struct buffer *out)
 {
@@ -214,25 +278,9 @@ static void fish(const struct options_word *commands, struct buffer *out)
 		put_quoted(commands->help, "", out);
 		buffer_puts(out, "'\n");
 	}
-	for (p = option_table; p->kind; p++) {
-		if (!shown(p))
-			continue;
-		buffer_puts(out, "complete -c jstrobe");
-		if (p->letter)
-			buffer_printf(out, " -s %c", p->letter);
-		if (p->name)
-			buffer_printf(out, " -l %s", p->name);
-		if (p->arg && p->arg[0] != '[')
-			buffer_puts(out, is_file(p) ? " -r -F" : " -x");
-		if (has_values(p)) {
-			buffer_puts(out, " -a '");
-			put_values(p, out);
-			buffer_putc(out, '\'');
-		}
-		buffer_puts(out, " -d '");
-		put_quoted(option_text(p)->help, "", out);
-		buffer_puts(out, "'\n");
-	}
+	for (p = option_table; p->kind; p++)
+		if (shown(p))
+			fish_option(p, out);
 }
 
 int options_completion(const char *shell, const struct options_word *commands, struct buffer *out)

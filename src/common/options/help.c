@@ -8,14 +8,14 @@
 #include "common/options/option_table.h"
 
 /* "  -i, --interval TIME" */
-static void spell(const struct option *p, bool files, char *out, size_t size)
+static void spell(const struct option *p, bool files, bool value, char *out, size_t size)
 {
 	char letter[8] = "    ", c = option_letter(p, files);
 
 	if (c)
 		snprintf(letter, sizeof(letter), "-%c%s ", c, p->name ? "," : " ");
 	snprintf(out, size, "%s%s%s%s%s", letter, p->name ? "--" : "", p->name ? p->name : "",
-		 p->arg ? " " : "", p->arg ? p->arg : "");
+		 value && p->arg ? " " : "", value && p->arg ? p->arg : "");
 }
 
 /* What is said of options that mean something else of files (command NULL), or of one command. */
@@ -24,9 +24,9 @@ static const struct {
 	const char *command, *name, *help;
 } other_help[] = {
 	{"memory", "duration", "with --watch: stop after 30, 0.2, 500ms, 2m; a bare number is in seconds"},
-	{"memory", "output", JSON_ONLY},
-	{"doctor", "output", JSON_ONLY},
-	{"selftest", "output", JSON_ONLY},
+	{"memory doctor selftest ps list status version", "output", JSON_ONLY},
+	{"memory doctor selftest ps list status version", "json", "an object, for programs: docs/reference/json.md"},
+	{"stop dump", "event", "which of several events the result shows, as --show does"},
 	{NULL, "event", "events of the file, one or several separated by commas: 'jstrobe help families'"},
 	{NULL, "latency", "only samples of a thread within spans that take this long (profiler.Span, jdk.MethodTrace); "
 			  "a bare number is in ms"},
@@ -41,39 +41,93 @@ static const char *help_of(const struct option *p, const char *command, bool fil
 
 	for (i = 0; p->name && i < ARRAY_LEN(other_help); i++)
 		if (strcmp(other_help[i].name, p->name) == 0 &&
-		    (other_help[i].command ? command && strcmp(other_help[i].command, command) == 0 : files))
+		    (other_help[i].command ? option_is_named(other_help[i].command, command ? command : "") : files))
 			return other_help[i].help;
 	return option_text(p)->help;
 }
 
-void options_help(struct buffer *out)
+static bool is_of_files(const char *command)
 {
-	options_help_of(NULL, out);
+	return command && (strcmp(command, "convert") == 0 || strcmp(command, "diff") == 0);
 }
 
-void options_help_of(const char *command, struct buffer *out)
+void options_put_lines(const char *text, size_t from, struct buffer *out)
 {
-	bool files = command && (strcmp(command, "convert") == 0 || strcmp(command, "diff") == 0);
+	size_t at = from, n;
+
+	while (*text) {
+		n = strcspn(text, " ");
+		if (at > from && at + 1 + n > OPTIONS_HELP_COLUMNS) {
+			buffer_printf(out, "\n%*s", (int)from, "");
+			at = from;
+		}
+		if (at > from)
+			buffer_putc(out, ' ');
+		at += n + (at > from);
+		buffer_append(out, text, n);
+		text += n + (text[n] != '\0');
+	}
+	buffer_putc(out, '\n');
+}
+
+#define TEXT_FROM 29
+
+/* A line, or a few, on P as COMMAND takes it; TEXT instead of what there is to say. */
+static void put_row(const struct option *p, const char *command, const char *text, struct buffer *out)
+{
+	bool files = is_of_files(command), family = files && p->name && option_is_family(p->name, strlen(p->name));
+	struct buffer line = BUFFER_INIT;
+	char spelled[64];
+
+	spell(p, files, !family, spelled, sizeof(spelled));
+	buffer_printf(out, "  %-26s ", spelled);
+	if (strlen(spelled) > TEXT_FROM - 3)
+		buffer_printf(out, "\n%*s", TEXT_FROM, "");
+	if (text)
+		buffer_puts(&line, text);
+	else if (family && strcmp(p->name, "cpu-time") != 0)
+		buffer_printf(&line, "the same as -e %s", p->name);
+	else
+		buffer_puts(&line, help_of(p, command, files));
+	if (!text && !family && option_text(p)->initial && help_of(p, command, files) == option_text(p)->help)
+		buffer_printf(&line, " [%s]", option_text(p)->initial);
+	buffer_putc(&line, '\0');
+	options_put_lines(line.failed ? "" : line.data, TEXT_FROM, out);
+	buffer_free(&line);
+}
+
+void options_help_row(const char *command, const char *name, const char *text, struct buffer *out)
+{
+	const struct option *p;
+
+	for (p = option_table; p->kind; p++)
+		if (p->name && strcmp(p->name, name) == 0)
+			put_row(p, command, text, out);
+}
+
+void options_help(struct buffer *out)
+{
+	options_help_of(NULL, "", out);
+}
+
+void options_help_of(const char *command, const char *but, struct buffer *out)
+{
 	const struct option *p;
 	int group, last = -1;
-	char spelled[64];
 
 	for (group = 0; group < OPTION_GROUPS; group++)
 		for (p = option_table; p->kind; p++) {
 			if ((int)p->group != group || p->when != WHEN_NOW || (!p->name &&
 									      !p->letter))
 				continue;
-			if (command && !option_is_taken(command, p))
+			if (command && (!option_is_taken(command, p) || option_is_named(but, p->name)))
 				continue;
 			if (last != group)
-				buffer_printf(out, "%s%s:\n", last < 0 ? "" : "\n", files && group == OPTIONS_SAMPLING ?
-					      "What to take from the file" : option_group_names[group]);
+				buffer_printf(out, "%s%s:\n", last < 0 ? "" : "\n", is_of_files(command) &&
+					      group == OPTIONS_SAMPLING ? "What to take from the file" :
+					      option_group_names[group]);
 			last = group;
-			spell(p, files, spelled, sizeof(spelled));
-			buffer_printf(out, "  %-26s %s", spelled, help_of(p, command, files));
-			if (option_text(p)->initial && help_of(p, command, files) == option_text(p)->help)
-				buffer_printf(out, " [%s]", option_text(p)->initial);
-			buffer_putc(out, '\n');
+			put_row(p, command, NULL, out);
 		}
 }
 
@@ -163,7 +217,13 @@ void options_markdown(struct buffer *out)
 		    "out.html PID`. Names are those that async-profiler made\n"
 		    "known. Options marked \"not yet\" are known names whose engine or output "
 		    "does not exist yet; they are refused with\n"
-		    "`not available yet: NAME`.\n");
+		    "`not available yet: NAME`.\n\n"
+		    "Each command takes some of them: `jstrobe help COMMAND` shows those that people use, with "
+		    "`--all` all that it takes, and\n"
+		    "`jstrobe help --interval` says which commands take an option. An option behind a command that "
+		    "does not take it is refused,\n"
+		    "with the commands that do; by the names `asprof`, `profiler.sh` and `jfrconv` it passes, as "
+		    "there.\n");
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		buffer_printf(out, "\n## %s\n\n", option_group_names[group]);
 		buffer_puts(out, "| agent | command | default | range | what it does | "

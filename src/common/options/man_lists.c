@@ -68,6 +68,11 @@ static void put_option(const struct option *p, bool agent, struct buffer *out)
 		buffer_putc(out, ')');
 	}
 	buffer_puts(out, ".\n");
+	if (agent)
+		return;
+	buffer_puts(out, "Taken by ");
+	option_put_takers(p, ", ", out);
+	buffer_puts(out, ".\n");
 }
 
 void options_man(bool agent, struct buffer *out)

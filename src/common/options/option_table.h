@@ -117,8 +117,17 @@ const struct option *option_by_letter(const struct options *o, char letter);
 char option_letter(const struct option *p, bool files);
 /* Whether COMMAND takes P (taken.c). */
 bool option_is_taken(const char *command, const struct option *p);
-/* -EINVAL, with what to do, when commands that read files do not take P. */
-int option_refuse_in_files(const struct option *p, const char *spelled, struct error *err);
+/* Append the commands that take P. */
+void option_put_takers(const struct option *p, const char *between, struct buffer *out);
+/* Whether LIST, names apart by blanks, has NAME. */
+bool option_is_named(const char *list, const char *name);
+/* Whether a word of the command line was P. */
+static inline bool option_is_given(const struct options *o, const struct option *p)
+{
+	size_t row = (size_t)(p - option_table);
+
+	return o->given[row / 64] >> (row % 64) & 1;
+}
 /* -EINVAL when the interval does not suit the first event. */
 int option_check_interval(struct options *o, struct error *err);
 /*

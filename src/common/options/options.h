@@ -107,14 +107,18 @@ struct options {
 	/* the result */
 	char file[OPTIONS_FILE_MAX]; /* as given, patterns unexpanded; "" = none */
 	bool force;       /* also over what belongs to others, and into FIFOs and devices */
+	bool overwrite;   /* the command: a file that is there is replaced */
 	uint32_t mode;    /* of a new file; 0 = 0600 within the umask */
 	char format[16];  /* a name of formats[]; "" = not asked for */
 	char timeout[24], loop[24]; /* as options_moment reads them; "" = none */
 	uint32_t flat;    /* methods in text, 0 = the format's default */
 	uint32_t traces;  /* stacks in text, 0 = the format's default */
 	bool threads, total, samples, lines;
+	bool idle;        /* wall, lock: waits for work as well */
 	bool contexts;    /* stacks apart by trace id, span id and labels */
 	bool simple, dot, norm, sig, ann, lib;
+	bool no_times;    /* results do not show when samples were taken */
+	bool no_norm;     /* classes that are made at run time as the JVM names them */
 	bool reverse, inverted;
 	bool owners;       /* lock: stacks of who held the locks */
 	uint32_t minwidth; /* thousandths of a percent */
@@ -145,9 +149,12 @@ struct options {
 	bool classify, bci;
 	uint32_t skip;      /* frames from the root on that are left out */
 	uint32_t grain;     /* thousandths of a sample; 0 = one */
+	bool by_block;      /* diff: stacks apart by when they were */
+	char per[64];       /* diff: units of work, as the command reads them; "" = by time */
 	char highlight[256]; /* what the page searches for at first; "" = nothing */
 	char tag[128];      /* samples within spans of this tag; "" = any */
 	char families[256]; /* "cpu,alloc"; "" = not said */
+	char group[256];    /* how threads are grouped, a regular expression; "" = by their names but for numbers */
 	char states[128];   /* "runnable,sleeping"; "" = any */
 	char trace_id[40], span[24], label[128]; /* what threads worked for; "" = any */
 	char from[40], to[40]; /* as profile/readers/range.h reads them; "" = all */
@@ -164,6 +171,7 @@ struct options {
 
 	/* while a text is read */
 	bool lenient;       /* what is not known is left out, with a note */
+	uint64_t given[4];  /* options by their rows: those that the command's words said (options_check_taken) */
 	char notes[1024];   /* what was read otherwise than it was said: sentences, each with its newline */
 	bool parsing, event_said;
 	uint64_t period_said;       /* sampling_period_ms, ns */
@@ -183,6 +191,7 @@ struct options {
 	bool owner; /* the session ends with the conversation that started it */
 	bool join;  /* the stream is of the session that runs, if one does */
 	bool color; /* text for a terminal */
+	bool times; /* the result shows when samples were taken */
 };
 
 /* Everything at its default. */
@@ -206,6 +215,13 @@ int options_parse_command(struct options *o, int argc, char **argv, int *words, 
 			  struct error *err);
 
 /*
+ * -EINVAL, with the commands that take it, when a word of the command line is an option that COMMAND does not take. By
+ * the names of async-profiler's launcher (JFRCONV: its converter) what they take has always passed.
+ */
+int options_check_taken(const struct options *o, const char *command, struct error *err);
+int options_check_taken_at_door(const struct options *o, bool jfrconv, struct error *err);
+
+/*
  * Append O as an agent string with SEPARATOR: the action and what differs from
  * the defaults, without the command's own options, the file and the connection.
  */
@@ -213,8 +229,20 @@ void options_print(const struct options *o, char separator, struct buffer *out);
 
 /* Append the options of --help, one a line, by groups. */
 void options_help(struct buffer *out);
-/* … of those that COMMAND takes. */
-void options_help_of(const char *command, struct buffer *out);
+/* … of those that COMMAND takes, without those that BUT names, apart by blanks. */
+void options_help_of(const char *command, const char *but, struct buffer *out);
+/* … of the option called NAME as COMMAND takes it, with TEXT in place of what the table says. */
+void options_help_row(const char *command, const char *name, const char *text, struct buffer *out);
+#define OPTIONS_HELP_COLUMNS 100
+/* Append TEXT, broken into lines of so many columns at most; the first begins in column FROM, as do the others. */
+void options_put_lines(const char *text, size_t from, struct buffer *out);
+/*
+ * Append all about the option WORD: "--interval", "interval", "-i", or its name in the agent's string. False: there is
+ * none.
+ */
+bool options_explain(const char *word, struct buffer *out);
+/* Append, apart by blanks, the names by which options_explain knows options. */
+void options_put_names(struct buffer *out);
 /* Append all options as a page of docs (Markdown). */
 void options_markdown(struct buffer *out);
 /* A word and what it is for. */
@@ -269,9 +297,6 @@ static inline bool options_have_probes(const struct options *o)
 }
 /* -EINVAL, with what to do, when O asks to count calls and to sample as well. */
 int options_check_tracing(const struct options *o, struct error *err);
-
-/* -EINVAL when FILE's extension names a format that does not exist yet. */
-int options_check_file(const char *file, struct error *err);
 
 /*
  * Turn the patterns in PATTERN (%p = PID, %t = the time NOW in seconds since

@@ -37,6 +37,16 @@ static int unknown(const char *name, const char *spelled, bool agent, struct err
 			 spelled);
 }
 
+_Static_assert(sizeof(((struct options *)0)->given) == 4 * sizeof(uint64_t), "room for 256 rows");
+
+static void note_given(const struct option *p, struct options *o)
+{
+	size_t row = (size_t)(p - option_table);
+
+	if (row / 64 < ARRAY_LEN(o->given))
+		o->given[row / 64] |= 1ull << (row % 64);
+}
+
 /* Handle one item NAME[=VALUE] of an agent's string. */
 static int agent_item(struct options *o, const char *name, const char *value, struct error *err)
 {
@@ -45,7 +55,10 @@ static int agent_item(struct options *o, const char *name, const char *value, st
 
 	for (p = option_table; p->kind; p++)
 		if (option_is_called(p->agent, name, strlen(name))) {
-			if (!o->lenient || p->when != WHEN_LATER || (p->group == OPTIONS_OUTPUT && !p->arg))
+			/* behind the command's -o: "-o flat,threads" */
+			if (p->name)
+				note_given(p, o);
+			if (!o->lenient || p->when != WHEN_LATER)
 				return option_apply(p, p->agent, value, o, err);
 			option_note(o, "not available yet: %s; it is left out", p->agent);
 			return 0;
@@ -139,6 +152,7 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 		return rc;
 	event_said = o->event_said;
 	o->parsing = o->event_said = false;
+	memset(o->given, 0, sizeof(o->given));
 	rc = rc ? rc : option_finish_events(o, event_said, err);
 	o->lenient = false;
 	return rc ? rc : refuse_notes(o, err);
@@ -159,9 +173,8 @@ static bool takes_next(const struct option *p, char **argv, int left)
 
 static int apply(const struct option *p, const char *spelled, const char *value, struct options *o, struct error *err)
 {
-	int rc = o->converting ? option_refuse_in_files(p, spelled, err) : 0;
-
-	return rc ? rc : option_apply(p, spelled, value, o, err);
+	note_given(p, o);
+	return option_apply(p, spelled, value, o, err);
 }
 
 /* "--name", "--name=value" or "--name value"; *USED counts the arguments taken. */
@@ -177,8 +190,10 @@ static int parse_long(struct options *o, char **argv, int left, int *used, struc
 	while (p->kind && !option_is(p->name, name, n))
 		p++;
 	*used = 1;
-	if (o->converting && !equals && option_is_family(name, n))
+	if (o->converting && !equals && option_is_family(name, n)) {
+		note_given(p, o);
 		return option_add_families(name, o, err);
+	}
 	if (!p->kind)
 		return unknown(spelled + 2, spelled, false, err);
 	if (!value && p->arg && (p->arg[0] != '[' || takes_next(p, argv, left)) && p->when != WHEN_LATER &&

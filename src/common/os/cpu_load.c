@@ -51,7 +51,7 @@ static int read_text(const char *path, char *text, size_t size)
 }
 
 /* Ticks of the clock: the ratio of the two is what counts. */
-int os_machine_times(uint64_t *busy, uint64_t *all)
+int os_machine_times(uint64_t *busy, uint64_t *all, uint64_t *steal)
 {
 	unsigned long long t[8] = {0}; /* user nice system idle iowait irq softirq steal */
 	char text[512];
@@ -65,6 +65,7 @@ int os_machine_times(uint64_t *busy, uint64_t *all)
 	for (*all = 0, i = 0; i < 8; i++)
 		*all += t[i];
 	*busy = *all - t[3] - t[4];
+	*steal = t[7];
 	return 0;
 }
 

@@ -28,6 +28,13 @@ static inline clockid_t os_thread_clock(pid_t tid, bool user)
 {
 	return (clockid_t)(~(unsigned)tid << 3 | (user ? 5 : 6));
 }
+/* What the kernel counts of thread TID of this process: ns on a CPU and ready without one, and how often it got one. */
+struct os_schedule {
+	uint64_t on, ready;
+	uint32_t turns;
+};
+/* False: it does not say. */
+bool os_thread_schedule(pid_t tid, struct os_schedule *s);
 /* How often TID's thread has been given a CPU; 0: not known. */
 uint32_t os_thread_turns(pid_t tid);
 /* Wait NS (or less, when a signal comes). */
@@ -181,8 +188,8 @@ unsigned os_cpus_online(void);
 /* CPU time in user and in system mode of this process, and of a thread of it, ns (a thread's in ticks of 10 ms). */
 int os_process_times(uint64_t *user, uint64_t *system);
 int os_thread_times(pid_t tid, uint64_t *user, uint64_t *system);
-/* Time that the CPUs of the machine were busy, and were there, in one unit. */
-int os_machine_times(uint64_t *busy, uint64_t *all);
+/* Ticks that the CPUs of the machine were busy, and were there; of busy, STEAL: the hypervisor had given to others. */
+int os_machine_times(uint64_t *busy, uint64_t *all, uint64_t *steal);
 /* Memory of the machine, bytes. */
 uint64_t os_memory_total(void);
 uint64_t os_memory_free(void);

@@ -16,6 +16,7 @@
 #include "common/os/os.h"
 
 #define TRIES 100
+#define NO_REPLACE 1u /* RENAME_NOREPLACE: the C library of old systems has neither it nor renameat2 */
 #define KEPT_OF_NAME 200 /* bytes, in names made from it */
 
 /* 16 hex digits that cannot be guessed. What has such a name is made exclusively all the same. */
@@ -244,6 +245,19 @@ int output_sync(const struct output *o, struct error *err)
 			 error_text(errno));
 }
 
+/* Give it its name, in place of what had it. */
+static int take_name(const struct output *o)
+{
+	bool is_new = o->flags & OUTPUT_ASKED && !o->type;
+
+	if (is_new && syscall(SYS_renameat2, o->folder, o->aside, o->folder, o->name, NO_REPLACE) == 0)
+		return 0;
+	if (is_new && errno == EEXIST)
+		return -EEXIST;
+	/* a file system or a kernel without that call takes this one, too */
+	return renameat(o->folder, o->aside, o->folder, o->name) ? -errno : 0;
+}
+
 int output_publish(struct output *o, bool keep, struct error *err)
 {
 	int rc = 0;
@@ -256,8 +270,7 @@ int output_publish(struct output *o, bool keep, struct error *err)
 		rc = copy_hidden(o);
 	if (rc)
 		return error_set(err, -rc, "%s: %s; choose another place", o->name, error_text(-rc));
-	if (renameat(o->folder, o->aside, o->folder, o->name))
-		rc = -errno;
+	rc = take_name(o);
 	if (rc && keep)
 		return take_other_name(o, -rc, err);
 	if (rc)

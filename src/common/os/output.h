@@ -28,6 +28,7 @@ enum output_flags {
 	OUTPUT_SUDO = 4,   /* the user who called sudo is trusted as well; the command only */
 	OUTPUT_HIDDEN = 8, /* the new file has a random name from the start, also where it could do without */
 	OUTPUT_SOCKET = 16, /* a socket will be made there: what has the name is not judged, and a link not followed */
+	OUTPUT_ASKED = 32, /* the user was asked about the file that was there: one that comes later is not replaced */
 };
 
 enum output_kind {

@@ -61,7 +61,8 @@ static int cannot(const struct output *o, int code, uint64_t done, uint64_t size
 	if (code == EINTR)
 		return error_set(err, code, "%s: called off; %llu of %llu bytes of the result were written", name,
 				 (unsigned long long)done, (unsigned long long)size);
-	return error_set(err, code, "the result cannot be written to %s: %s", name, error_text(code));
+	return error_set(err, code, "the result cannot be written to %s: %s%s", name, error_text(code),
+			 code == ENOSPC || code == EDQUOT ? "; free some space or choose another place" : "");
 }
 
 int output_open_again(int fd, mode_t type)

@@ -185,13 +185,23 @@ bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 }
 
 /* "12345 678 9": ns on a CPU, ns that it waited for one, how often it got one. */
-uint32_t os_thread_turns(pid_t tid)
+bool os_thread_schedule(pid_t tid, struct os_schedule *s)
 {
 	unsigned long long on, ready, turns;
 	char text[128];
 
 	read_file(tid, "schedstat", text, sizeof(text));
-	return sscanf(text, "%llu %llu %llu", &on, &ready, &turns) == 3 ? (uint32_t)turns : 0;
+	if (sscanf(text, "%llu %llu %llu", &on, &ready, &turns) != 3)
+		return false;
+	*s = (struct os_schedule){on, ready, (uint32_t)turns};
+	return true;
+}
+
+uint32_t os_thread_turns(pid_t tid)
+{
+	struct os_schedule s;
+
+	return os_thread_schedule(tid, &s) ? s.turns : 0;
 }
 
 bool os_thread_futex_word(pid_t tid, uintptr_t *word)

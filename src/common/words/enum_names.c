@@ -38,6 +38,33 @@ const struct counter_name walk_end_names[WALK_ENDS] = {
 #include "common/words/counters.def"
 };
 
+enum frame_kind frame_kind_by_word(const char *word)
+{
+	unsigned k = 0;
+
+	while (k < FRAME_KINDS && strcmp(frame_kind_names[k].word, word) != 0)
+		k++;
+	return k < FRAME_KINDS ? k : FRAME_OTHER;
+}
+
+enum thread_state thread_state_by_word(const char *word)
+{
+	unsigned k = 0;
+
+	while (k < THREAD_STATES && strcmp(thread_state_names[k].word, word) != 0)
+		k++;
+	return k < THREAD_STATES ? k : THREAD_NONE;
+}
+
+enum lock_kind lock_kind_by_word(const char *word)
+{
+	unsigned k = 0;
+
+	while (k < LOCK_KINDS && strcmp(lock_kind_names[k].word, word) != 0)
+		k++;
+	return k < LOCK_KINDS ? k : 0;
+}
+
 enum loss_reason loss_by_name(const char *name)
 {
 	static const struct {

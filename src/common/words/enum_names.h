@@ -85,6 +85,10 @@ extern const struct io_kind_name io_kind_names[IO_KINDS];
 extern const struct counter_name loss_names[LOSS_REASONS];
 extern const struct counter_name walk_end_names[WALK_ENDS];
 
+/* What a WORD of the tables means; of one that is in none: FRAME_OTHER, THREAD_NONE, lock kind 0. */
+enum frame_kind frame_kind_by_word(const char *word);
+enum thread_state thread_state_by_word(const char *word);
+enum lock_kind lock_kind_by_word(const char *word);
 /* The reason called NAME, or called so by an earlier version; LOSS_REASONS: there is none. */
 enum loss_reason loss_by_name(const char *name);
 

@@ -35,10 +35,19 @@ uint32_t asker_place(const struct profile *p, const struct profile_stack *s, uin
 
 uint32_t asker_caller(const struct profile *p, const struct profile_stack *s, uint32_t depth, uint32_t otherwise)
 {
-	for (; depth > 0; depth--)
-		if (!frame_is_of_jdk(&p->frames[s->frames[depth - 1]]))
-			return s->frames[depth - 1];
-	return otherwise;
+	uint32_t other = UINT32_MAX; /* a lambda, or a class alone */
+
+	for (; depth > 0; depth--) {
+		uint32_t frame = s->frames[depth - 1];
+
+		if (frame_is_of_jdk(&p->frames[frame]))
+			continue;
+		if (frame_is_method(&p->frames[frame]) && !frame_is_lambda(&p->frames[frame]))
+			return frame;
+		if (other == UINT32_MAX)
+			other = frame;
+	}
+	return other == UINT32_MAX ? otherwise : other;
 }
 
 static int by_names(const void *a, const void *b)
@@ -64,6 +73,14 @@ static struct asker asker_of(const struct profile *p, const struct name_table *n
 
 	if (!s->depth)
 		return row;
+	if (p->objects) {
+		frame = s->frames[s->depth - 1];
+		row.place = names->of_frame[frame];
+		if (s->depth > 1)
+			frame = asker_caller(p, s, s->depth - 1, s->frames[s->depth - 2]);
+		row.caller = names->of_frame[frame];
+		return row;
+	}
 	frame = asker_place(p, s, s->depth);
 	row.place = names->of_frame[frame];
 	row.caller = names->of_frame[asker_caller(p, s, s->depth, frame)];

@@ -1,6 +1,7 @@
 /*
- * askers.h - who asks for native memory: the function or method that called what hands the wish on to malloc, mmap and
- * the like, and the program's method that it did so for.
+ * askers.h - who asks for memory. For native memory: the function or method that called what hands the wish on to
+ * malloc, mmap and the like, and the program's method that it did so for. For objects: their class, and the program's
+ * method that they were made for.
  */
 #ifndef JSTROBE_MODEL_ASKERS_H
 #define JSTROBE_MODEL_ASKERS_H
@@ -10,7 +11,8 @@
 #include "profile/model/name_table.h"
 
 struct asker {
-	uint32_t place, caller; /* names of the table; caller: place, if there is no other */
+	uint32_t place;  /* a name of the table; of objects, their class */
+	uint32_t caller; /* the same; PLACE, if there is no other */
 	uint64_t samples, weight;
 };
 
@@ -23,21 +25,27 @@ struct askers {
 /* Frames of the JDK, and native ones, say how something is done, not who has it done. */
 static inline bool frame_is_of_jdk(const struct profile_frame *f)
 {
-	static const char *const packages[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
-	size_t i;
+	return !f->class_name || class_is_of_jdk(f->class_name);
+}
 
-	for (i = 0; f->class_name && i < ARRAY_LEN(packages); i++)
-		if (strncmp(f->class_name, packages[i], strlen(packages[i])) == 0)
-			return true;
-	return !f->class_name;
+/* Whether F is of a class that the JDK makes for a lambda, and calls by a name of its own making. */
+static inline bool frame_is_lambda(const struct profile_frame *f)
+{
+	return f->class_name && strstr(f->class_name, "$$Lambda");
+}
+
+/* Whether F is a method of the program itself, and no lambda of it. */
+static inline bool frame_is_of_program(const struct profile_frame *f)
+{
+	return frame_is_method(f) && !class_is_of_jdk(f->class_name) && !frame_is_lambda(f);
 }
 
 /* The frames, of the first DEPTH of S in P, of who asked for native memory, and for whom. DEPTH is not 0. */
 uint32_t asker_place(const struct profile *p, const struct profile_stack *s, uint32_t depth);
-/* The innermost frame that is none of the JDK; OTHERWISE: there is none. */
+/* The innermost method of the program, else its innermost lambda or class; OTHERWISE: there is none. */
 uint32_t asker_caller(const struct profile *p, const struct profile_stack *s, uint32_t depth, uint32_t otherwise);
 
-/* Those of P, of native memory, with names in STYLE. 0 or -ENOMEM; free in both cases. Normal code. */
+/* Those of P, of native memory or objects, with names in STYLE. 0 or -ENOMEM; free in both cases. Normal code. */
 int askers_find(struct askers *a, const struct profile *p, unsigned style);
 void askers_free(struct askers *a);
 

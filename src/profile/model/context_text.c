@@ -18,8 +18,7 @@ void trace_context_span_id(const struct profile_trace_context *r, char *to)
 		snprintf(to, TRACE_CONTEXT_SPAN_CHARS, "%016llx", (unsigned long long)r->span);
 }
 
-/* Next of LABELS, a line the key and a line the value, both copied to TEXT; what is left. NULL: there is none. */
-static const char *next_label(const char *labels, struct buffer *text, size_t *value)
+const char *trace_context_next_label(const char *labels, struct buffer *text, size_t *value)
 {
 	size_t key = strcspn(labels, "\n"), at = key + (labels[key] != '\0');
 
@@ -52,7 +51,7 @@ void trace_context_json(struct json_writer *w, const struct profile_trace_contex
 	if (!*labels)
 		return;
 	json_object(w, "labels");
-	while ((labels = next_label(labels, &text, &value)))
+	while ((labels = trace_context_next_label(labels, &text, &value)))
 		json_put_text(w, text.data, text.data + value);
 	json_end(w);
 	if (text.failed && !w->out->failed)
@@ -66,7 +65,7 @@ void trace_context_labels(struct buffer *out, const char *labels)
 	struct buffer text = BUFFER_INIT;
 	size_t value;
 
-	while ((labels = next_label(labels, &text, &value))) {
+	while ((labels = trace_context_next_label(labels, &text, &value))) {
 		buffer_printf(out, "%s%s=%s", separator, text.data, text.data + value);
 		separator = ", ";
 	}

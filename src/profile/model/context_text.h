@@ -12,6 +12,11 @@
  * object; each only if there is one.
  */
 void trace_context_json(struct json_writer *w, const struct profile_trace_context *r);
+/*
+ * Next of LABELS (as in struct profile_trace_context): key and, from *VALUE on, value in TEXT, each NUL-ended. What is
+ * left of LABELS; NULL: there was none, or no memory (TEXT has failed).
+ */
+const char *trace_context_next_label(const char *labels, struct buffer *text, size_t *value);
 /* Append LABELS (as in struct profile_trace_context) as "key=value, key=value". */
 void trace_context_labels(struct buffer *out, const char *labels);
 

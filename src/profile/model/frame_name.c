@@ -4,12 +4,36 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/ascii.h"
+#include "common/base/hash.h"
 #include "common/base/java_type.h"
+#include "profile/model/lasting_names.h"
 
 const char *const frame_type_names[FRAME_TYPES] = {
 	[TYPE_JAVA] = "java",     [TYPE_NATIVE] = "native", [TYPE_JVM] = "jvm",
 	[TYPE_KERNEL] = "kernel", [TYPE_OTHER] = "other",
 };
+
+uint64_t frame_class_hash(const struct profile_frame *frame)
+{
+	return hash_mix(hash_seeded(frame->class_name, strlen(frame->class_name)));
+}
+
+uint64_t frame_method_hash(const struct profile_frame *frame)
+{
+	return frame_class_hash(frame) ^ hash_seeded(frame->name, strlen(frame->name));
+}
+
+bool class_is_of_jdk(const char *class_name)
+{
+	static const char *const packages[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(packages); i++)
+		if (text_begins(class_name, packages[i]))
+			return true;
+	return false;
+}
 
 enum frame_type frame_type(const struct profile_frame *frame)
 {
@@ -109,7 +133,7 @@ static void put_java(struct buffer *out, const struct profile_frame *frame, unsi
 		return;
 	}
 	put_class(out, frame->class_name, style);
-	buffer_putc(out, '.');
+	buffer_putc(out, strncmp(frame->name, LAMBDA_ARROW, strlen(LAMBDA_ARROW)) == 0 ? ' ' : '.');
 	put_text(out, frame->name, style);
 	if ((style & STYLE_SIGNATURES) && frame->signature)
 		put_descriptor(out, frame->signature, style);

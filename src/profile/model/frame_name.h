@@ -48,6 +48,20 @@ enum frame_type {
 extern const char *const frame_type_names[FRAME_TYPES]; /* "java", ... */
 
 enum frame_type frame_type(const struct profile_frame *frame);
+/* Whether FRAME is a method of Java: a class alone, without a method, is that of a lock. */
+static inline bool frame_is_method(const struct profile_frame *frame)
+{
+	return frame->class_name && frame->name && *frame->name;
+}
+
+/*
+ * Keys for tables of classes, and of methods whatever their lines and kinds: FRAME is a method. Users can bear that two
+ * share one.
+ */
+uint64_t frame_class_hash(const struct profile_frame *frame);
+uint64_t frame_method_hash(const struct profile_frame *frame);
+/* Whether the class so called (slashes) is the JDK's, not the program's. */
+bool class_is_of_jdk(const char *class_name);
 /* Append FRAME's name in STYLE (bits of enum frame_style). */
 void frame_name_put(struct buffer *out, const struct profile_frame *frame, unsigned style);
 /*

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "common/base/decimal.h"
+#include "common/base/utf8.h"
 
 struct human human_count(uint64_t n)
 {
@@ -204,12 +205,9 @@ struct human human_date(uint64_t ns)
 
 void human_right(struct buffer *out, const char *text, int width)
 {
-	const char *p;
+	int columns = (int)utf8_columns(text, strlen(text));
 
-	for (p = text; *p; p++)
-		if ((*p & 0xc0) != 0x80) /* continuation bytes take no column */
-			width--;
-	while (width-- > 0)
+	while (columns++ < width)
 		buffer_putc(out, ' ');
 	buffer_puts(out, text);
 }

@@ -185,8 +185,10 @@ static void put_intervals(struct buffer *out, const struct profile *p)
 }
 
 /* Bytes of objects: what the samples stand for, beside what the JVM itself has counted. */
-static void put_bytes(const struct profile *p, struct buffer *out)
+static void put_bytes(const struct profile *p, bool brief, struct buffer *out)
 {
+	uint64_t outside = brief ? 0 : p->outside;
+
 	if (p->taken == 0 && is_of_mappings(p)) {
 		buffer_printf(out, "No samples: nothing was mapped in %s", human_time(p->duration).text);
 		return;
@@ -201,11 +203,12 @@ static void put_bytes(const struct profile *p, struct buffer *out)
 	buffer_printf(out, " · they stand for %s", human_bytes(p->weight_stored).text);
 	if (p->objects)
 		buffer_printf(out, " in %s object%s", human_count(p->objects).text, human_plural(p->objects));
-	if (p->outside)
-		buffer_printf(out, ", %s outside TLABs", human_percent(p->outside, p->weight_stored).text);
+	if (outside)
+		buffer_printf(out, ", %s outside TLABs", human_percent(outside, p->weight_stored).text);
 	if (p->counted)
-		buffer_printf(out, "%s of %s allocated (%s)", p->outside ? "," : "",
-			      human_bytes(p->counted).text, human_percent(p->weight_stored, p->counted).text);
+		buffer_printf(out, "%s of %s allocated (%s)", outside ? "," : "",
+			      human_bytes(p->counted).text, p->weight_stored > p->counted ? "about all" :
+			      human_percent(p->weight_stored, p->counted).text);
 	put_intervals(out, p);
 }
 
@@ -219,9 +222,9 @@ static void put_survivors(const struct profile *p, struct buffer *out)
 	if (p->stored == 0) {
 		buffer_printf(out, "No samples: of %s sampled object%s none is ", human_count(p->gone).text,
 			      human_plural(p->gone));
-		buffer_puts(out, p->young ? "there any more" : "known to be there after a collection of the heap; if "
-							       "there was none, the option gc asks for one, and "
-							       "live-min-gcs=0 shows young objects, too");
+		buffer_puts(out, p->young ? "there any more" : "known to be there after a collection of the heap; "
+							       "--gc asks for one, and --live-min-gcs 0 shows "
+							       "young objects, too");
 		return;
 	}
 	put_left(p, "objects still there", out);
@@ -274,8 +277,8 @@ static void put_wall(const struct profile *p, struct buffer *out)
 
 	if (p->taken == 0) {
 		buffer_printf(out, "No samples: no thread %s in %s",
-			      io ? "has read or written for long enough" :
-			      waits ? "has waited for a lock long enough" : "had a tick",
+			      io ? "has begun to read or write for long enough" :
+			      waits ? "has begun to wait for a lock for long enough" : "had a tick",
 			      human_time(p->duration).text);
 		return;
 	}
@@ -283,22 +286,27 @@ static void put_wall(const struct profile *p, struct buffer *out)
 	buffer_printf(out, " · %s %s ", human_time(p->weight_stored).text,
 		      io ? "of reading, writing and the like by" : waits ? "waited by" : "wall time of");
 	put_threads(p, out);
+	if (io && !p->recorded)
+		buffer_puts(out, "; calls that began before are in none");
 }
 
-static void put_time(const struct profile *p, struct buffer *out)
+static void put_time(const struct profile *p, bool brief, struct buffer *out)
 {
 	if (p->taken == 0) {
-		buffer_printf(out,
-			      "No samples: the process used %s of CPU time in %s; a sample is taken"
-			      " each %s of CPU time", human_time(p->cpu_time).text,
-			      human_time(p->duration).text, human_time(p->interval).text);
+		buffer_printf(out, "No samples: the process used %s of CPU time in %s", human_time(p->cpu_time).text,
+			      human_time(p->duration).text);
+		if (p->own_cpu > p->cpu_time / 100)
+			buffer_printf(out, " (%s of it for jstrobe)", human_time(p->own_cpu).text);
+		buffer_printf(out, "; a sample is taken each %s of CPU time", human_time(p->interval).text);
 		return;
 	}
 	put_counts(out, p);
 	buffer_printf(out, " · %s", human_time(p->weight_stored).text);
 	if (p->cpu_time)
 		buffer_printf(out, " of %s", human_time(p->cpu_time).text);
-	buffer_printf(out, " CPU time sampled, %s unsampled", human_time(p->unsampled).text);
+	buffer_puts(out, " CPU time sampled");
+	if (!brief)
+		buffer_printf(out, ", %s unsampled", human_time(p->unsampled).text);
 	if (p->own_cpu > p->cpu_time / 100) /* else the sum is the whole without it, as far as is shown */
 		buffer_printf(out, ", %s used by jstrobe", human_time(p->own_cpu).text);
 	if (p->children_cpu)
@@ -321,7 +329,7 @@ static void put_merged(const struct profile *p, struct buffer *out)
 			      human_count(m->samples).text);
 }
 
-void format_loss_line(const struct profile *p, struct buffer *out)
+static void put_line(const struct profile *p, bool brief, struct buffer *out)
 {
 	if (p->told) {
 		buffer_puts(out, p->told);
@@ -331,11 +339,11 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 		buffer_puts(out, "No samples: no thread matched the filter (ids of the system, name:PATTERN and "
 				 "group:PATTERN; `jstrobe top` shows names)");
 	else if (p->weight_kind == WEIGHT_BYTES)
-		p->survivors ? put_survivors(p, out) : p->unfreed ? put_unfreed(p, out) : put_bytes(p, out);
+		p->survivors ? put_survivors(p, out) : p->unfreed ? put_unfreed(p, out) : put_bytes(p, brief, out);
 	else if (!profile_is_time(p))
 		put_events(p, out);
 	else if (p->weight_kind == WEIGHT_CPU)
-		put_time(p, out);
+		put_time(p, brief, out);
 	else
 		put_wall(p, out);
 	if (beyond_chance(p))
@@ -362,9 +370,19 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 			      human_percent(p->complete, p->stored).text);
 	/* Code compiled before the session says where it stands only here and there. */
 	if (p->ambiguous * 100 >= p->stored && p->ambiguous)
-		buffer_printf(out, " · %s lie where inlined methods meet and may belong to a neighbour"
-				   " (-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints tells more)",
-			      human_percent(p->ambiguous, p->stored).text);
+		buffer_printf(out, " · %s may belong to the method before or behind it in inlined code%s",
+			      human_percent(p->ambiguous, p->stored).text, brief ? "" :
+			      " (-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints tells more)");
+}
+
+void format_loss_line(const struct profile *p, struct buffer *out)
+{
+	put_line(p, false, out);
+}
+
+void loss_line_brief(const struct profile *p, struct buffer *out)
+{
+	put_line(p, !loss_is_bad(p), out);
 }
 
 static void put_walks(struct buffer *out, const struct profile *p)
@@ -396,7 +414,13 @@ static void put_timing(struct buffer *out, const char *what, const struct profil
 			      human_time(t->p999).text, human_time(t->max).text, note);
 }
 
-static void put_source(struct buffer *out, const struct profile *p)
+void loss_line_hint(const struct profile *p, const struct format_options *options, struct buffer *out)
+{
+	if (p->weight_kind == WEIGHT_CPU && !p->taken && !p->told && !p->filter_none && !options->event)
+		buffer_puts(out, "; for what it waits for, record -e wall");
+}
+
+static void put_source(struct buffer *out, const struct profile *p, const struct format_options *options)
 {
 	if (p->pid || *p->main_class || *p->jdk) {
 		buffer_printf(out, "Process             : %d%s", p->pid, *p->main_class ? " " : "");
@@ -417,6 +441,7 @@ static void put_source(struct buffer *out, const struct profile *p)
 	buffer_putc(out, '\n');
 	buffer_puts(out, "Samples             : ");
 	format_loss_line(p, out);
+	loss_line_hint(p, options, out);
 	buffer_putc(out, '\n');
 }
 
@@ -444,7 +469,7 @@ static void put_own_cpu(struct buffer *out, const struct profile *p)
 		      human_time(p->own_cpu).text, human_percent(p->own_cpu, p->cpu_time).text);
 }
 
-void loss_details_cost(struct buffer *out, const struct profile *p)
+void loss_details_part(struct buffer *out, const struct profile *p)
 {
 	if (p->filtered)
 		buffer_printf(out, "Filter              : %s of %s samples shown, %s of %s\n",
@@ -454,6 +479,11 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 			      human_amount(p->weight_stored, p->weight_kind).text);
 	if (p->window.begin)
 		put_window(out, &p->window);
+}
+
+void loss_details_cost(struct buffer *out, const struct profile *p)
+{
+	loss_details_part(out, p);
 	if (p->recorded && p->cpu_time)
 		put_own_cpu(out, p);
 	if (p->recorded || p->told)
@@ -477,9 +507,9 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 	buffer_putc(out, '\n');
 }
 
-void loss_details(struct buffer *out, const struct profile *p)
+void loss_details(struct buffer *out, const struct profile *p, const struct format_options *options)
 {
-	put_source(out, p);
+	put_source(out, p, options);
 	loss_details_cost(out, p);
 }
 
@@ -490,5 +520,6 @@ void format_loss(const struct profile *p, const struct format_options *options, 
 	if (options->event)
 		buffer_printf(out, "%s: ", p->event);
 	format_loss_line(p, out);
+	loss_line_hint(p, options, out);
 	buffer_putc(out, '\n');
 }

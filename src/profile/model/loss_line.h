@@ -16,14 +16,20 @@ bool loss_is_bad(const struct profile *p);
  * The lines "Name                : value\n" of every text header: event, process, time, losses, and
  * what loss_details_cost() adds: what a filter left, walks ended early, queues, handler, collector, own CPU time.
  */
-void loss_details(struct buffer *out, const struct profile *p);
+void loss_details(struct buffer *out, const struct profile *p, const struct format_options *options);
 void loss_details_cost(struct buffer *out, const struct profile *p);
+/* Of these what part of the samples the result is of: by a filter, by a window. */
+void loss_details_part(struct buffer *out, const struct profile *p);
 /*
  * Append what happened to the samples, one line without newline: "10,012 samples taken, 10,010
  * stored, 2 lost (queue_full 2: 2.0 ms) · 9.99 s of 10.02 s CPU time sampled, 30 ms unsampled ·
  * 99.98 % complete stacks". Without samples it says why. Normal code.
  */
 void format_loss_line(const struct profile *p, struct buffer *out);
+/* The same without what only matters where something is wrong; all of it, where something is. */
+void loss_line_brief(const struct profile *p, struct buffer *out);
+/* Append what to record where P has no samples of CPU time, unless the session has other events, too. */
+void loss_line_hint(const struct profile *p, const struct format_options *options, struct buffer *out);
 /*
  * What is in no sample of P, stored or lost, by its other counts: CPU time of the process but for jstrobe's own,
  * or events by the kernel's count. 0 where the whole is not known.

@@ -12,6 +12,7 @@
 
 struct method {
 	uint32_t name; /* in methods.names */
+	const char *called; /* what of the JDK it waited in, where rows are by methods of the program; NULL: nothing */
 	uint64_t self, total;
 	uint64_t self_weight, total_weight; /* in the profile's unit */
 	uint64_t self_objects, total_objects;

@@ -23,6 +23,7 @@ struct profile_frame {
 	const char *library;    /* "libc.so.6"; NULL if Java, kernel, or made by the JVM */
 	int32_t line;           /* source line, 0 = not known or not asked for; below 0: the place in the bytecode */
 	uint8_t kind;           /* enum frame_kind */
+	uint16_t lock;          /* a class alone, of waits: 1 + index into profile.locks; 0: which one is not known */
 };
 
 /* One distinct stack; with `per_thread`, one for each thread that had it. */
@@ -39,12 +40,29 @@ struct profile_stack {
 				   estimated from samples of short calls */
 };
 #define PROFILE_NO_THREAD UINT32_MAX
+#define PROFILE_BLOCKS 32 /* equal parts of a recording's time */
 
 /* Of a stack's objects that are there: bytes by when they were allocated, and how far chance may put them off. */
 struct profile_growth {
 	uint64_t halves[2]; /* in the first and in the second half of growth_span */
 	double variance[2]; /* bytes² */
 	uint64_t example, since; /* the object of them that is there for longest, and when it came; 0: not known */
+};
+
+/* Where some moments of profile.times are of. */
+struct profile_place {
+	uint32_t stack;    /* index into profile.stacks, or PROFILE_NO_STACK: not known */
+	uint32_t thread;   /* index into profile.threads, or PROFILE_NO_THREAD */
+};
+#define PROFILE_NO_STACK UINT32_MAX
+
+/* Samples of one stack and thread that were taken together, or in a row: see moments.h. */
+struct profile_moment {
+	uint32_t at, span; /* steps of moment_step since started_at, and how many it lasted */
+	uint32_t stack;    /* index into profile.stacks, or PROFILE_NO_STACK */
+	uint32_t thread;   /* index into profile.threads, or PROFILE_NO_THREAD */
+	uint32_t samples;
+	uint64_t weight;
 };
 
 /* By which references what one place keeps more and more of is held. */
@@ -79,6 +97,8 @@ struct profile_waits {
 	/* of an owner by its stack: indices into profile.frames, root first */
 	const uint32_t *frames;
 	uint32_t depth;
+	/* … and 1 + index into profile.locks: they had locks of that class, or that of `identity`; 0: not known */
+	uint32_t lock;
 };
 
 /* Calls of one operation about one file, peer or other thing. */
@@ -131,6 +151,7 @@ struct profile_queues {
 };
 
 struct calls;
+struct profile_marks;
 
 struct profile {
 	/* where it comes from */
@@ -195,6 +216,17 @@ struct profile {
 	uint32_t frame_count;
 	const struct profile_stack *stacks;
 	uint32_t stack_count;
+	/* the time block that each stack is of, 0 … PROFILE_BLOCKS - 1, as long as `stacks` is blocks_of; or NULL */
+	const uint8_t *blocks;
+	const struct profile_stack *blocks_of;
+	const struct profile_moment *moments; /* by time, as long as `stacks` is moments_of; NULL: not known */
+	const struct profile_stack *moments_of;
+	uint64_t moment_count, moment_step; /* step: ns */
+	/* the same, as it travels from an agent to the command (times.h); NULL: not known */
+	const uint8_t *times;
+	const struct profile_place *time_places;
+	uint32_t time_bytes, time_place_count;
+	uint64_t time_step, time_quantum, time_usual;
 	const struct profile_growth *growth; /* of each stack, as long as `stacks` is growth_of; NULL: not known */
 	const struct profile_stack *growth_of;
 	uint64_t growth_span;    /* ns, from the start to the moment up to which it is known what is still there */
@@ -217,7 +249,16 @@ struct profile {
 	/* what include and exclude left out of `stacks` (the counts above know nothing of it) */
 	bool filtered;
 	uint64_t left_out, left_out_weight;
+	const struct profile_marks *marks; /* of all profiles of a file, in its first one (profile_marks.h) */
+	const struct profile *const *session; /* in the command: all profiles of its session, this one as well */
+	uint32_t session_count;               /* 0: not known */
 	const struct calls *calls; /* not NULL: a trace of methods, which has trees in the place of stacks (calls.h) */
 };
+
+/* Whether P says when its samples were taken. */
+static inline bool profile_has_times(const struct profile *p)
+{
+	return p->moments && p->moments_of == p->stacks && p->moment_count;
+}
 
 #endif

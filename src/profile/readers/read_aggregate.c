@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/model/leaks.h"
+#include "profile/readers/read_contexts.h"
 
 #define ANYWAY_WORDS LIMIT_BYTES(1u << 24) /* 64 MB */
 #define WORDS_A_BYTE 4
@@ -76,6 +77,7 @@ uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, enum 
 	}
 	family->weight_kind = kind;
 	family->unit = unit;
+	family->moments.most = READ_MOMENTS_MOST;
 	return i;
 }
 
@@ -119,22 +121,23 @@ static struct read_aggregate_count *counted(struct read_aggregate *f, uint32_t f
 	return &to->stack_counts.items[*slot - 1];
 }
 
-void read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
+uint32_t read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
 	      uint64_t samples, uint64_t weight)
 {
 	struct read_aggregate_family *to = &f->families.items[family];
 	struct read_aggregate_count *t = counted(f, family, stack, thread, state);
 
 	if (!t)
-		return;
+		return 0;
 	/* what one of its stacks has is no more than what all have */
 	if (__builtin_add_overflow(to->samples, samples, &to->samples) ||
 	    __builtin_add_overflow(to->weight, weight, &to->weight)) {
 		read_aggregate_refuse(f, READ_AGGREGATE_SUMS);
-		return;
+		return 0;
 	}
 	t->samples += samples;
 	t->weight += weight;
+	return (uint32_t)(t - to->stack_counts.items);
 }
 
 void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread,
@@ -233,11 +236,29 @@ uint32_t read_aggregate_leaf(struct read_aggregate *f, uint32_t stack, uint32_t 
 	return number;
 }
 
+/* Moments in the order of time, their threads by where they stand in FROM's list. */
+static void close_moments(struct read_aggregate *f, struct read_aggregate_family *from)
+{
+	struct moments *m = &from->moments;
+	size_t i;
+
+	f->no_memory |= m->failed;
+	for (i = 0; i < m->items.count; i++) {
+		const uint32_t *slot = map_get(&from->thread_index, m->items.items[i].thread);
+
+		m->items.items[i].thread = slot ? *slot - 1 : PROFILE_NO_THREAD;
+	}
+	moments_sort(m);
+	m->closed = true;
+}
+
 void read_aggregate_close(struct read_aggregate *f)
 {
 	size_t i, k;
 
 	for (i = 0; i < f->families.count; i++) {
+		if (!f->families.items[i].moments.closed)
+			close_moments(f, &f->families.items[i]);
 		for (k = 0; k < THREAD_STATES; k++)
 			map_free(&f->families.items[i].index[k]);
 		map_free(&f->families.items[i].thread_index);
@@ -248,6 +269,8 @@ void read_aggregate_close(struct read_aggregate *f)
 	lists_close(&f->frames);
 	lists_close(&f->stacks);
 	lists_close(&f->threads);
+	lists_close(&f->contexts);
+	lists_close(&f->pairs);
 }
 
 void read_aggregate_free(struct read_aggregate *f)
@@ -262,12 +285,16 @@ void read_aggregate_free(struct read_aggregate *f)
 		free(f->families.items[i].threads.items);
 		io_lines_free(&f->families.items[i].calls);
 		free(f->families.items[i].growth.items);
+		moments_free(&f->families.items[i].moments);
 	}
 	free(f->families.items);
+	kept_marks_free(&f->marks);
 	strings_free(&f->strings);
 	lists_free(&f->frames);
 	lists_free(&f->stacks);
 	lists_free(&f->threads);
+	lists_free(&f->contexts);
+	lists_free(&f->pairs);
 	memset(f, 0, sizeof(*f));
 }
 
@@ -326,6 +353,19 @@ static uint64_t whole(uint64_t parts)
 	return parts / READ_OBJECT_PARTS + (parts % READ_OBJECT_PARTS >= READ_OBJECT_PARTS / 2);
 }
 
+/* Whose stack T is, and in which context. */
+static void place_stack(const struct read_aggregate *f, const struct read_aggregate_count *t, const uint32_t *places,
+			struct profile_stack *s)
+{
+	uint32_t thread = t->thread;
+
+	if (f->by_context && thread != READ_NO_THREAD) {
+		s->trace_context = read_context_of(f, thread);
+		thread = read_context_thread(f, thread);
+	}
+	s->thread = thread == READ_NO_THREAD || f->by_block ? PROFILE_NO_THREAD : places[thread];
+}
+
 static bool copy_stacks(const struct read_aggregate *f, const struct read_aggregate_family *family, struct profile *p,
 			const uint32_t *places)
 {
@@ -337,8 +377,7 @@ static bool copy_stacks(const struct read_aggregate *f, const struct read_aggreg
 		const struct read_aggregate_count *t = &family->stack_counts.items[i];
 
 		stacks[i].frames = lists_get(&f->stacks, t->stack, &stacks[i].depth);
-		stacks[i].thread = t->thread == READ_NO_THREAD ? PROFILE_NO_THREAD :
-								 places[t->thread];
+		place_stack(f, t, places, &stacks[i]);
 		stacks[i].samples = t->samples;
 		stacks[i].weight = t->weight;
 		stacks[i].objects = whole(t->parts);
@@ -347,6 +386,26 @@ static bool copy_stacks(const struct read_aggregate *f, const struct read_aggreg
 	}
 	p->stack_count = stacks ? i : 0;
 	return stacks != NULL;
+}
+
+/* The blocks are known where each stack has one. */
+static bool copy_blocks(const struct read_aggregate *f, const struct read_aggregate_family *from, struct profile *p)
+{
+	uint8_t *blocks = f->by_block ? calloc((size_t)p->stack_count + 1, sizeof(*blocks)) : NULL;
+	uint32_t i;
+
+	for (i = 0; blocks && i < p->stack_count; i++) {
+		if (from->stack_counts.items[i].thread == READ_NO_THREAD)
+			break;
+		blocks[i] = (uint8_t)from->stack_counts.items[i].thread;
+	}
+	if (blocks && i < p->stack_count) {
+		free(blocks);
+		return true;
+	}
+	p->blocks = blocks;
+	p->blocks_of = blocks ? p->stacks : NULL;
+	return blocks || !f->by_block;
 }
 
 /* What grows is known where it is known of all stacks, and they are of one session. */
@@ -368,14 +427,30 @@ static bool copy_growth(const struct read_aggregate_family *from, struct profile
 	return growth != NULL;
 }
 
+/* Moments are F's. */
+static void put_moments(const struct read_aggregate_family *from, struct profile *p)
+{
+	const struct moments *m = &from->moments;
+
+	if (!m->items.count)
+		return;
+	p->moments = m->items.items;
+	p->moments_of = p->stacks;
+	p->moment_count = m->items.count;
+	p->moment_step = m->step;
+}
+
 int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, struct profile *p)
 {
 	const struct read_aggregate_family *from = &f->families.items[family];
 	uint32_t *places = calloc(f->threads.places.count + 1, sizeof(*places));
 	bool ok = places && copy_frames(f, p) && copy_threads(f, from, p, places) &&
-		  copy_stacks(f, from, p, places) && copy_growth(from, p);
+		  copy_stacks(f, from, p, places) && copy_growth(from, p) && copy_blocks(f, from, p) &&
+		  (!f->by_context || read_contexts_copy(f, p));
 
 	free(places);
+	if (ok)
+		put_moments(from, p);
 	p->event = from->name;
 	p->weight_kind = from->weight_kind;
 	p->unit = from->unit;
@@ -397,6 +472,10 @@ void read_aggregate_profile_free(struct profile *p)
 	free((void *)(uintptr_t)p->io);
 	p->io = NULL;
 	free((void *)(uintptr_t)p->growth);
+	free((void *)(uintptr_t)p->blocks);
+	free((void *)(uintptr_t)p->trace_contexts);
+	p->trace_contexts = NULL;
+	p->blocks = NULL;
 	p->frames = NULL;
 	p->growth = NULL;
 	p->stacks = NULL;

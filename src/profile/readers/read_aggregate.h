@@ -7,12 +7,15 @@
 
 #include "common/base/strings.h"
 #include "common/base/vector.h"
+#include "profile/model/moments.h"
 #include "profile/model/profile.h"
-#include "profile/readers/input.h"
+#include "profile/readers/input/input.h"
 #include "profile/readers/io_lines.h"
+#include "profile/readers/kept_marks.h"
 #include "profile/readers/lists.h"
 
 #define READ_NO_THREAD UINT32_MAX
+#define READ_MOMENTS_MOST LIMIT_COUNT(2u << 20) /* of a family */
 
 /* A frame as a list of numbers. */
 enum read_aggregate_frame {
@@ -30,7 +33,8 @@ enum read_aggregate_thread { READ_THREAD_TID, READ_THREAD_NAME, READ_THREAD_JAVA
 #define READ_OBJECT_PARTS 1024
 
 struct read_aggregate_count {
-	uint32_t stack, thread; /* thread: READ_NO_THREAD if stacks are not apart by thread */
+	/* thread: READ_NO_THREAD if stacks are not apart by thread; by_block: the block; by_context: the pair */
+	uint32_t stack, thread;
 	uint8_t state;          /* enum thread_state */
 	uint64_t samples, weight;
 	uint64_t parts;         /* of objects that they stand for, READ_OBJECT_PARTS each */
@@ -62,6 +66,7 @@ struct read_aggregate_family {
 	VECTOR(struct read_aggregate_thread_count) threads;
 	struct map thread_index;
 	struct io_lines calls; /* of the family io; targets: texts of the aggregate */
+	struct moments moments; /* of the stack counts; threads as in the aggregate */
 	VECTOR(struct profile_growth) growth; /* of the stack counts, as far as there is any */
 	struct read_aggregate_live live;
 	bool is_live, lives_twice; /* of objects that are there; of several sessions, or not of all it is known */
@@ -75,8 +80,12 @@ struct read_aggregate_family {
 struct read_aggregate {
 	struct strings strings;
 	struct lists frames, stacks, threads;
+	struct lists contexts, pairs; /* read_contexts.h */
 	VECTOR(struct read_aggregate_family) families;
+	struct kept_marks marks; /* threads and texts are those of the aggregate */
 	bool per_thread;
+	bool by_block;        /* blocks of time take the place of threads */
+	bool by_context;      /* pairs of a thread and a context do */
 	bool kinds_unknown;   /* as in struct profile */
 	bool no_memory;       /* or `too_much`: all threads that work for it stop */
 	const char *too_much; /* of what; NULL = of nothing */
@@ -102,10 +111,10 @@ enum weight_kind read_aggregate_time(const char *family);
 /* The number of the family called NAME, made if need be; UNIT: see struct profile. UINT32_MAX: no memory. */
 uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, enum weight_kind kind, const char *unit);
 /*
- * Add to a stack of a family, and to one of its threads. THREAD of a stack is READ_NO_THREAD unless
- * f->per_thread. Out of memory sets f->no_memory.
+ * Add to a stack of a family, and to one of its threads. THREAD of a stack is READ_NO_THREAD unless f->per_thread, or
+ * the family is of wall time or waits. The number of the count that has them now; out of memory sets f->no_memory.
  */
-void read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
+uint32_t read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
 	      uint64_t samples, uint64_t weight);
 void read_aggregate_add_thread(struct read_aggregate *f, uint32_t family, uint32_t thread, uint64_t samples,
 		     uint64_t weight);

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/readers/input.h"
+#include "profile/readers/guessed_frame.h"
+#include "profile/readers/input/input.h"
+#include "profile/readers/input/progress.h"
 
 /*
  * No line is longer: 4,096 frames of 4 KB each. What is in a file that is something else, which can be sparse and of
@@ -16,70 +18,8 @@
  */
 #define LINE_MAX_BYTES LIMIT_BYTES(16u << 20)
 
-/* A frame's text without its ending, and the kind that the ending says; FRAME_KINDS: none. */
-static enum frame_kind ending(const char *text, size_t *length)
-{
-	unsigned k;
-
-	for (k = 0; k < FRAME_KINDS; k++) {
-		const char *suffix = frame_kind_names[k].suffix;
-		size_t n = strlen(suffix);
-
-		if (!n || k == FRAME_WRAPPER || *length <= n ||
-		    memcmp(text + *length - n, suffix, n) != 0)
-			continue;
-		*length -= n;
-		return k;
-	}
-	return FRAME_KINDS;
-}
-
-/*
- * Where the class of a Java frame ends: at the last dot before any arguments. A frame is Java's if its
- * ending says so, or if it looks like package/Class.method; C++ has "::", and files of libraries have ".so".
- */
-static size_t class_length(const char *text, size_t length, enum frame_kind kind)
-{
-	const char *arguments = memchr(text, '(', length);
-	size_t n = arguments ? (size_t)(arguments - text) : length;
-
-	if (kind == FRAME_KERNEL || !n || text[0] == '[' || memmem(text, n, "::", 2) || text[0] == '/')
-		return 0;
-	while (n > 0 && text[n - 1] != '.')
-		n--;
-	if (n < 2 || n == length || memmem(text, length, ".so", 3))
-		return 0;
-	n--;
-	return kind != FRAME_KINDS || memchr(text, '/', n) || memchr(text, '.', n) ||
-	       (text[0] >= 'A' && text[0] <= 'Z') ? n : 0;
-}
-
-static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t length)
-{
-	uint32_t words[READ_FRAME_WORDS] = {0};
-	enum frame_kind kind = ending(text, &length);
-	size_t n = class_length(text, length, kind), i;
-	bool dotted = n && !memchr(text, '/', n);
-	char *class_name;
-
-	words[READ_FRAME_KIND] = kind;
-	if (n) {
-		class_name = strndup(text, n);
-		for (i = 0; class_name && dotted && i < n; i++)
-			if (class_name[i] == '.')
-				class_name[i] = '/';
-		words[READ_FRAME_CLASS] = class_name ? strings_add(&f->strings, class_name, n) : 0;
-		f->no_memory |= !class_name;
-		free(class_name);
-		text += n + 1;
-		length -= n + 1;
-	}
-	f->kinds_unknown |= kind == FRAME_KINDS && n;
-	if (kind == FRAME_KINDS)
-		words[READ_FRAME_KIND] = n ? FRAME_C2 : length && text[0] == '[' ? FRAME_OTHER : FRAME_NATIVE;
-	words[READ_FRAME_NAME] = strings_add(&f->strings, text, length);
-	return read_aggregate_frame(f, words);
-}
+#define MOST_ODD 1000 /* lines that are no stack, beyond those that are: then the rest is not looked at */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* in front of a text, by some editors: no part of a name */
 
 static bool add_stack(struct read_aggregate *aggregate, struct numbers *frames, uint32_t family, const char *line,
 		      size_t length, uint64_t samples)
@@ -97,7 +37,7 @@ static bool add_stack(struct read_aggregate *aggregate, struct numbers *frames, 
 
 			if (!frame)
 				return false;
-			*frame = make_frame(aggregate, line, n);
+			*frame = guessed_frame(aggregate, line, n);
 		}
 	}
 	stack = aggregate->no_memory ? LISTS_FAILED :
@@ -132,30 +72,66 @@ static const char *line_end(const char *line, const char *end)
 	return newline ? newline : line + within == end ? end : NULL;
 }
 
-int collapsed_read(const struct input *in, struct read_aggregate *aggregate, struct error *err)
+/* Lines that are no stack. */
+struct odd {
+	uint64_t lines, first; /* number of the first */
+};
+
+static int no_stacks(const struct input *in, uint64_t line, struct error *err)
 {
-	const char *line = (const char *)in->bytes, *end = line + in->size;
+	return error_set(err, EINVAL, "%s: neither a JFR recording nor collapsed stacks, nor another file that jstrobe "
+			 "reads: line %llu is no 'frame;frame;frame count'", in->name, (unsigned long long)line);
+}
+
+/* Odd lines are left out and said, unless most are: then it is another kind of file. */
+static int judge(const struct input *in, const struct odd *odd, uint64_t good, struct buffer *notes, struct error *err)
+{
+	if (odd->lines && odd->lines >= MAX(good, (uint64_t)1))
+		return no_stacks(in, odd->first, err);
+	if (odd->lines)
+		buffer_printf(notes, "%s: %llu of %llu lines are no 'frame;frame;frame count' and left out, the first "
+			      "is line %llu\n", in->name, (unsigned long long)odd->lines,
+			      (unsigned long long)(odd->lines + good), (unsigned long long)odd->first);
+	return 0;
+}
+
+int collapsed_read(const struct input *in, struct read_aggregate *aggregate, struct buffer *notes, struct error *err)
+{
+	const char *line = (const char *)in->bytes, *end = line + in->size, *told = line;
 	struct numbers frames = {0};
-	uint64_t samples, number = 0;
+	uint64_t samples, number = 0, good = 0;
+	struct odd odd = {0};
 	uint32_t family;
 	int rc = 0;
 
 	/* samples, or with --total ns, events, bytes: the file does not say */
 	family = read_aggregate_family(aggregate, FORMAT_UNKNOWN_UNIT, WEIGHT_COUNT, FORMAT_UNKNOWN_UNIT);
+	if (in->size > strlen(BYTE_ORDER_MARK) && memcmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+		line += strlen(BYTE_ORDER_MARK);
 	while (rc == 0 && line < end && family != UINT32_MAX) {
 		const char *newline = line_end(line, end), *next = newline && newline < end ? newline + 1 : end;
 		size_t length = newline ? (size_t)(newline - line) : 0;
 
 		number++;
+		if ((uint64_t)(line - told) > PROGRESS_EVERY) {
+			told = line;
+			if (!progress_goes_on((uint64_t)(line - (const char *)in->bytes), in->size))
+				break;
+		}
 		if (length && line[length - 1] == '\r')
 			length--;
-		if (!newline || memchr(line, '\0', length) || (length && !split(line, &length, &samples)))
-			rc = error_set(err, EINVAL, "%s: neither a JFR recording nor collapsed stacks: line %llu is "
-				       "no 'frame;frame;frame count'", in->name, (unsigned long long)number);
+		if (!newline || memchr(line, '\0', length) || odd.lines > MOST_ODD + good)
+			rc = no_stacks(in, odd.lines ? odd.first : number, err);
+		else if (length && !split(line, &length, &samples))
+			odd = (struct odd){odd.lines + 1, odd.lines ? odd.first : number};
 		else if (length && !add_stack(aggregate, &frames, family, line, length, samples))
 			rc = error_set(err, ENOMEM, "%s: out of memory", in->name);
+		else
+			good += length > 0;
 		line = next;
 	}
 	free(frames.items);
+	if (rc == 0)
+		rc = judge(in, &odd, good, notes, err);
 	return rc == 0 && family == UINT32_MAX ? error_set(err, ENOMEM, "%s: out of memory", in->name) : rc;
 }

@@ -6,7 +6,7 @@
 
 #include "common/base/error.h"
 #include "profile/readers/context_filter.h"
-#include "profile/readers/input.h"
+#include "profile/readers/input/input.h"
 #include "profile/readers/jfr/event_handlers.h"
 #include "profile/readers/jfr/recording_info.h"
 #include "profile/readers/read_aggregate.h"
@@ -16,12 +16,12 @@
 /* Whether IN begins as a JSON object does. */
 bool saved_is(const struct input *in);
 /*
- * Read the events that FAMILIES names ("" = all) into AGGREGATE and INFO, of these the stacks that FILTER wants. A
- * trace is the event "calls": its invocations are samples, its wall-clock time is their weight. 0, or a negative
- * errno with the reason.
+ * Read the events that SELECTION names into AGGREGATE and INFO, of these the stacks that its filter wants, and, if it
+ * wants that, when their samples were taken. A trace is the event "calls": its invocations are samples, its wall-clock
+ * time is their weight. 0, or a negative errno with the reason.
  */
-int saved_read(const struct input *in, const char *families, const struct context_filter *filter,
-	       struct read_aggregate *aggregate, struct recording_info *info, struct error *err);
+int saved_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
+	       struct recording_info *info, struct error *err);
 
 /*
  * Collapsed stacks, "root;caller;leaf 12" a line: our own, and those that async-profiler, perf scripts and others
@@ -29,10 +29,11 @@ int saved_read(const struct input *in, const char *families, const struct contex
  */
 
 /*
- * Gather the lines of IN as the family "samples". What a frame is follows from its spelling. -EINVAL if a
- * line is no stack.
+ * Gather the lines of IN as the family "samples". What a frame is follows from its spelling. Lines that are no stack
+ * are
+ * left out, which NOTES get a line about; -EINVAL if they are not the fewer.
  */
-int collapsed_read(const struct input *in, struct read_aggregate *aggregate, struct error *err);
+int collapsed_read(const struct input *in, struct read_aggregate *aggregate, struct buffer *notes, struct error *err);
 
 /* JFR files, chunk by chunk. */
 

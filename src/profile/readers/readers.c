@@ -3,18 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/decimal.h"
 #include "profile/model/human.h"
 #include "profile/model/profile_unit.h"
-#include "profile/readers/range.h"
-#include "profile/readers/read_formats.h"
+#include "profile/readers/conversion.h"
+#include "profile/readers/input/progress.h"
 #include "profile/readers/reshape.h"
 #include "profile/writers/format.h"
 
-#define SIZE_FOR_THREADS LIMIT_BYTES(8u << 20) /* bytes */
-#define THREADS_MAX 4               /* each holds the constants of a chunk */
 /* What a result may have, by the size of the file. */
 #define FRAMES_ANYWAY LIMIT_BYTES(64u << 20)
 #define FRAMES_A_BYTE 32
@@ -22,67 +19,23 @@
 #define BYTES_A_BYTE 64
 #define LEAK_TAIL 10000 /* thousandths of a percent, as async-profiler has it */
 
-struct conversion {
-	struct input in;
-	struct read_aggregate aggregate;
-	struct recording_info info;
-	struct selection selection;
-	struct left_blocks left;
-	struct spans spans;
-	VECTOR(struct profile) profiles;
-	const struct profile **shown;
-	uint32_t shown_count;
-	VECTOR(char *) texts;
-	VECTOR(uint32_t *) lists;
-	const struct options *options;
-	struct buffer notes;
-	const char *title;
-};
-
-static int no_memory(const struct conversion *c, struct error *err)
-{
-	if (c->aggregate.too_much)
-		return error_set(err, E2BIG, "%s: it has %s, more than a file of its size can mean: damaged, or made "
-				 "to exhaust who reads it; parts of it may be read with --event, or --from and --to",
-				 c->in.name, c->aggregate.too_much);
-	return error_set(err, ENOMEM, "out of memory; fewer events or a part of the time (--from, --to) need less");
-}
-
 static void begin_selection(struct selection *s, const struct options *o)
 {
+	const struct format *format = format_by_name(o->format);
+
 	s->families = o->families;
 	s->states = o->states;
 	s->threads = o->filter;
 	s->context_filter = (struct context_filter){o->trace_id, o->span, o->label};
 	s->by_thread = o->threads;
+	s->by_context = format && format_is_export(format) && !o->by_block;
+	s->moments = format && format_has_times(format) && !o->by_block && !o->no_times;
 	s->bci = o->bci;
 	s->norm = o->norm;
 	s->simple = o->simple;
 	s->in_range = o->from[0] || o->to[0];
 	s->from = INT64_MIN;
 	s->to = INT64_MAX;
-}
-
-static int find_range(struct conversion *c, const struct options *o, struct error *err)
-{
-	struct selection *s = &c->selection;
-	int64_t start, end;
-	int rc;
-
-	if (!s->in_range)
-		return 0;
-	rc = recording_span(&c->in, &start, &end);
-	if (rc == -ENOMEM)
-		return no_memory(c, err);
-	if (rc)
-		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
-	if (o->from[0])
-		rc = range_moment(o->from, start, end, "--from", &s->from, err);
-	if (rc == 0 && o->to[0])
-		rc = range_moment(o->to, start, end, "--to", &s->to, err);
-	if (rc == 0 && s->from >= s->to)
-		rc = error_set(err, EINVAL, "--from %s is not before --to %s", o->from, o->to);
-	return rc;
 }
 
 /* TEXT, kept as long as C; NULL: out of memory. */
@@ -113,20 +66,13 @@ static const struct recording_info_counts *counts_of(const struct conversion *c,
 	return NULL;
 }
 
-/* A part of the samples only was asked for: counts of all of them do not fit. */
-static bool is_part(const struct conversion *c)
-{
-	return c->selection.in_range || c->selection.left || *c->selection.states || *c->selection.threads ||
-	       c->selection.spans || c->options->grain || context_filter_is_set(&c->selection.context_filter);
-}
-
 /* What the recording says of the whole session, if this is the whole. */
 static bool put_counts(const struct conversion *c, struct profile *p)
 {
 	const struct recording_info_counts *n = counts_of(c, p->event);
 	unsigned i;
 
-	if (!n || is_part(c) || n->stored != p->stored + n->left_out || n->lost_otherwise)
+	if (!n || conversion_is_part(c) || n->stored != p->stored + n->left_out || n->lost_otherwise)
 		return false;
 	p->stored = n->stored;
 	p->weight_stored += n->weight_left_out;
@@ -142,6 +88,7 @@ static bool put_counts(const struct conversion *c, struct profile *p)
 		p->taken += n->lost[i];
 	}
 	p->complete = n->complete;
+	p->ambiguous = n->ambiguous;
 	p->cpu_time = n->cpu_time;
 	p->own_cpu = n->own_cpu;
 	p->partial = n->partial;
@@ -167,7 +114,7 @@ static const char *sentence(struct conversion *c, const struct read_aggregate_fa
 		buffer_printf(&text, "%s %s%s in ", human_count(f->samples).text,
 			      profile_sample_word(p), human_plural(f->samples));
 	buffer_puts(&text, slash ? slash + 1 : c->in.name);
-	if (is_part(c))
+	if (conversion_is_part(c))
 		buffer_puts(&text, " (a part of them, as asked for)");
 	if (strcmp(f->name, "cputime") == 0)
 		put_count(&text, c->info.jdk_lost, "lost, as the recording says");
@@ -271,10 +218,10 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	int64_t from = (int64_t)c->info.start_ns, to = (int64_t)c->info.end_ns;
 
 	if (!p || read_aggregate_profile(&c->aggregate, family, p))
-		return no_memory(c, err);
+		return conversion_no_memory(c, err);
 	if (is_too_large(c, p)) {
 		read_aggregate_refuse(&c->aggregate, "deep stacks, each told of many threads or states");
-		return no_memory(c, err);
+		return conversion_no_memory(c, err);
 	}
 	note_growth(c, f, p);
 	p->engine = "recording";
@@ -296,11 +243,11 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 		p->taken = p->stored;
 		p->told = sentence(c, f, p);
 		if (!p->told)
-			return no_memory(c, err);
+			return conversion_no_memory(c, err);
 	}
 	if (f->calls.items.count && !io_lines_view(&f->calls, &c->aggregate.strings, p))
-		return no_memory(c, err);
-	return count_ends(p) ? 0 : no_memory(c, err);
+		return conversion_no_memory(c, err);
+	return count_ends(p) ? 0 : conversion_no_memory(c, err);
 }
 
 /* What was asked for beside what is read. */
@@ -309,7 +256,7 @@ static int reshape_profile(struct conversion *c, struct profile *p, struct error
 	uint32_t **lists = VECTOR_PUSH(&c->lists);
 
 	if (!lists)
-		return no_memory(c, err);
+		return conversion_no_memory(c, err);
 	return reshape(p, c->options, lists, err);
 }
 
@@ -341,7 +288,7 @@ static int make_profiles(struct conversion *c, bool main_only, struct error *err
 	bool *done = calloc(c->aggregate.families.count + 1, sizeof(*done));
 	const char *separator = "";
 	uint32_t family;
-	int rc = done ? 0 : no_memory(c, err);
+	int rc = done ? 0 : conversion_no_memory(c, err);
 
 	while (rc == 0 && (family = next_family(c, done)) != UINT32_MAX) {
 		done[family] = true;
@@ -367,9 +314,20 @@ static int show(struct conversion *c, struct error *err)
 
 	c->shown = calloc(c->profiles.count + 1, sizeof(*c->shown));
 	if (!c->shown)
-		return no_memory(c, err);
+		return conversion_no_memory(c, err);
 	for (i = 0; i < c->profiles.count; i++)
 		c->shown[c->shown_count++] = &c->profiles.items[i];
+	for (i = 0; i < c->profiles.count; i++) {
+		c->profiles.items[i].session = c->shown;
+		c->profiles.items[i].session_count = c->shown_count;
+	}
+	if (!c->aggregate.marks.wanted)
+		return 0;
+	c->marks = kept_marks_view(&c->aggregate.marks, &c->aggregate.strings, &c->aggregate.threads,
+				   c->selection.moments_from);
+	if (c->aggregate.marks.failed)
+		return conversion_no_memory(c, err);
+	c->profiles.items[0].marks = c->marks;
 	return 0;
 }
 
@@ -381,7 +339,7 @@ static int nothing(const struct conversion *c, struct error *err)
 		return error_set(err, ENODATA, "%s: nothing of native memory is left at its end that came before the "
 				 "last %s %% of its time (--tail), or none was recorded (jstrobe record --nativemem)",
 				 c->in.name, decimal(c->left.tail / 1000.0, 1).text);
-	if (is_part(c))
+	if (conversion_is_part(c))
 		return error_set(err, ENODATA, "%s: no sample%s%s is left by --filter, --state, --from, "
 				 "--to, --latency, --tag, --trace-id, --span and --label", c->in.name,
 				 *wanted ? " of " : "", wanted);
@@ -404,60 +362,6 @@ static bool all_left_out(const struct conversion *c)
 	return true;
 }
 
-static int read_stacks(struct conversion *c, struct error *err)
-{
-	if (c->selection.spans)
-		return error_set(err, EINVAL, "%s: collapsed stacks have no spans; leave out --latency and --tag",
-				 c->in.name);
-	if (c->selection.left)
-		return error_set(err, EINVAL, "%s: collapsed stacks do not say what was freed; leave out --leak",
-				 c->in.name);
-	if (is_part(c) || *c->selection.families)
-		return error_set(err, EINVAL, "%s: collapsed stacks do not say when, in which state and of what event "
-				 "they are; leave out --event, --filter, --state, --from, --to, "
-				 "--trace-id, --span and --label", c->in.name);
-	return collapsed_read(&c->in, &c->aggregate, err);
-}
-
-static int read_saved(struct conversion *c, struct error *err)
-{
-	const struct selection *s = &c->selection;
-
-	if (s->left)
-		return error_set(err, EINVAL, "%s: this JSON has sums, and does not say what was freed; leave out "
-				 "--leak", c->in.name);
-	if (s->in_range || s->spans || *s->states || *s->threads)
-		return error_set(err, EINVAL, "%s: this JSON has sums, without times and threads; leave out --filter, "
-				 "--state, --from, --to, --latency and --tag", c->in.name);
-	return saved_read(&c->in, c->selection.families, &c->selection.context_filter, &c->aggregate, &c->info, err);
-}
-
-/* Small files are read by one. */
-static unsigned threads_for(uint64_t size)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return size < SIZE_FOR_THREADS || cpus < 1 ? 1 : (unsigned)MIN(cpus, THREADS_MAX);
-}
-
-static int read_recording(struct conversion *c, const struct options *o, struct error *err)
-{
-	int rc = find_range(c, o, err);
-
-	if (rc)
-		return rc;
-	rc = recording_read(&c->in, &c->selection, &c->aggregate, &c->info, o->lines, threads_for(c->in.size));
-	if (rc == -ENOMEM)
-		return no_memory(c, err);
-	if (rc)
-		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
-	if (c->selection.spans && !c->spans.items.count)
-		return error_set(err, ENODATA, "%s: it has no span that --latency and --tag mean (profiler.Span, "
-				 "jdk.MethodTrace)", c->in.name);
-	recording_info_notes(&c->info, c->in.name, &c->notes);
-	return 0;
-}
-
 int readers_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
 		 struct error *err)
 {
@@ -471,6 +375,8 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 	c->title = o->title[0] ? o->title : NULL;
 	c->aggregate.per_thread = o->threads;
 	begin_selection(&c->selection, o);
+	c->aggregate.by_context = c->selection.by_context;
+	c->aggregate.marks.wanted = c->selection.moments && format_is_page(format_by_name(o->format));
 	if (o->latency || o->tag[0]) {
 		c->spans.tag = o->tag;
 		c->spans.least = o->latency;
@@ -482,13 +388,10 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 		if (!*c->selection.families)
 			c->selection.families = "nativemem,nativemap";
 	}
+	progress_begin();
 	rc = input_open(&c->in, name, err);
-	if (rc == 0 && chunk_is_recording(&c->in))
-		rc = read_recording(c, o, err);
-	else if (rc == 0 && saved_is(&c->in))
-		rc = read_saved(c, err);
-	else if (rc == 0)
-		rc = read_stacks(c, err);
+	if (rc == 0)
+		rc = conversion_read(c, err);
 	read_aggregate_close(&c->aggregate);
 	if (rc == 0)
 		rc = make_profiles(c, main_only && !o->families[0], err);
@@ -500,7 +403,9 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 	if (rc == 0)
 		rc = show(c, err);
 	if (rc && c->aggregate.too_much)
-		rc = no_memory(c, err);
+		rc = conversion_no_memory(c, err);
+	input_note(&c->in, &c->notes);
+	progress_note(c->in.name, c->in.size, &c->notes);
 	buffer_putc(&c->notes, '\0');
 	if (rc) {
 		readers_free(c);
@@ -516,6 +421,11 @@ const struct profile *const *convert_profiles(const struct conversion *c, uint32
 	return c->shown;
 }
 
+const struct surroundings *readers_around(const struct conversion *c)
+{
+	return c->info.around_twice ? NULL : &c->info.around;
+}
+
 const char *readers_notes(const struct conversion *c)
 {
 	return c->notes.failed ? "" : c->notes.data;
@@ -529,6 +439,7 @@ void readers_free(struct conversion *c)
 		read_aggregate_profile_free(&c->profiles.items[i]);
 	for (i = 0; i < c->texts.count; i++)
 		free(c->texts.items[i]);
+	kept_marks_view_free(c->marks);
 	for (i = 0; i < c->lists.count; i++)
 		free(c->lists.items[i]);
 	free(c->lists.items);
@@ -552,6 +463,7 @@ int readers_repair(const char *name, int fd, struct buffer *notes, struct error 
 	int rc = input_open(&in, name, err);
 
 	buffer_init(&out, fd);
+	progress_begin();
 	if (rc)
 		return rc;
 	if (!chunk_is_recording(&in)) {
@@ -566,6 +478,8 @@ int readers_repair(const char *name, int fd, struct buffer *notes, struct error 
 	else if (buffer_flush(&out))
 		rc = error_set(err, out.failed, "the result cannot be written: %s", error_text(out.failed));
 	recording_info_notes(&info, name, notes);
+	input_note(&in, notes);
+	progress_note(name, in.size, notes);
 out:
 	buffer_free(&out);
 	input_close(&in);

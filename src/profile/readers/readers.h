@@ -1,7 +1,7 @@
 /*
  * readers.h - the door of the readers room: files that hold profiles already, back into `struct profile`.
  *
- * Recordings in the JFR format (our own, the JDK's, async-profiler's) and collapsed stacks. The command
+ * Recordings in the JFR format (our own, the JDK's, async-profiler's), collapsed stacks, files of others. The command
  * alone uses it. docs/use/convert.md tells users what is read from what.
  */
 #ifndef JSTROBE_READERS_READERS_H
@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/options/options.h"
 #include "profile/model/profile.h"
+#include "profile/model/surroundings.h"
 
 struct conversion;
 
@@ -21,8 +22,17 @@ struct conversion;
  */
 int readers_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
 		 struct error *err);
+/*
+ * From now on STEP is told how far each reading is, byte DONE of OF, on the thread that reads; false from it: the file
+ * is read no further, and what was read is the result, with a note. NULL: it is told no more. Whether the last one was:
+ */
+typedef bool readers_step(uint64_t done, uint64_t of);
+void readers_watch(readers_step *step);
+bool readers_were_stopped(void);
 /* The profiles, one of each event; they live as long as C. */
 const struct profile *const *convert_profiles(const struct conversion *c, uint32_t *count);
+/* What went on around the samples, as the file says it; nothing of it may be known. NULL: of several sessions. */
+const struct surroundings *readers_around(const struct conversion *c);
 /* Sentences, a line each, on what was not read or not shown; "" = all was. */
 const char *readers_notes(const struct conversion *c);
 /* How large a result is too large for a file of this size: names of megabytes may stand in each of its frames. */

@@ -29,9 +29,13 @@ static struct profile_stack *stacks_of(struct profile *p)
 	return (struct profile_stack *)(uintptr_t)p->stacks;
 }
 
-/* What grows is told of the stacks as they were. */
-static void forget_growth(struct profile *p)
+/* What grows, and when it was, is told of the stacks as they were. */
+static void forget_order(struct profile *p)
 {
+	free((void *)(uintptr_t)p->blocks);
+	p->blocks = NULL;
+	p->blocks_of = NULL;
+	p->moments_of = NULL;
 	free((void *)(uintptr_t)p->growth);
 	p->growth = NULL;
 	p->growth_of = NULL;
@@ -227,7 +231,7 @@ int reshape(struct profile *p, const struct options *o, uint32_t **lists, struct
 	int rc = 0;
 
 	*lists = NULL;
-	forget_growth(p);
+	forget_order(p);
 	if (o->grain)
 		coarsen(p, o->grain);
 	if (o->jfrconv && (o->include[0] || o->exclude[0]))

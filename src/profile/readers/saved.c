@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "common/base/ascii.h"
+#include "profile/readers/frame_text.h"
 #include "profile/readers/jfr/event_sources.h"
+#include "profile/readers/read_contexts.h"
 #include "profile/readers/saved_reader.h"
 
 #define SCHEMA 1 /* docs/reference/json.md: a higher one means something else */
@@ -41,35 +43,22 @@ bool saved_family(struct saved *s, const char *event, enum weight_kind kind)
 
 /* ---- names ---- */
 
-/* "java.util.Map$$Lambda$14/0x00.get:12" in kind KIND → a frame. */
+/* The frame called TEXT in kind KIND. */
 static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t length, enum frame_kind kind)
 {
-	uint32_t words[READ_FRAME_WORDS] = {[READ_FRAME_KIND] = kind};
-	const char *colon = memrchr(text, ':', length), *end, *dot;
-	char *class_name, *p;
+	struct frame_text parts = frame_text_split(text, length, kind);
+	uint32_t words[READ_FRAME_WORDS] = {[READ_FRAME_KIND] = kind, [READ_FRAME_LINE] = parts.line};
+	char *class_name;
 
-	if (kind > FRAME_WRAPPER) {
-		words[READ_FRAME_NAME] = strings_add(&f->strings, text, length);
-		return read_aggregate_frame(f, words);
-	}
-	if (colon && colon + 1 < text + length && ascii_is_digit(colon[1])) {
-		words[READ_FRAME_LINE] = (uint32_t)strtoul(colon + 1, NULL, 10);
-		length = (size_t)(colon - text);
-	}
-	end = memchr(text, '(', length);
-	dot = memrchr(text, '.', end ? (size_t)(end - text) : length);
-	if (dot) {
-		class_name = strndup(text, (size_t)(dot - text));
+	if (parts.class_length) {
+		class_name = malloc(parts.class_length + 1);
 		if (!class_name)
 			return LISTS_FAILED;
-		for (p = class_name; *p; p++)
-			*p = *p == '.' ? '/' : *p == '/' && p[1] == '0' ? '+' : *p;
-		words[READ_FRAME_CLASS] = strings_add(&f->strings, class_name, strlen(class_name));
+		frame_text_class(&parts, class_name);
+		words[READ_FRAME_CLASS] = strings_add(&f->strings, class_name, parts.class_length);
 		free(class_name);
-		length -= (size_t)(dot + 1 - text);
-		text = dot + 1;
 	}
-	words[READ_FRAME_NAME] = strings_add(&f->strings, text, length);
+	words[READ_FRAME_NAME] = strings_add(&f->strings, parts.name, parts.name_length);
 	return read_aggregate_frame(f, words);
 }
 
@@ -86,25 +75,6 @@ uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum fram
 		return LISTS_FAILED;
 	*known = frame;
 	return frame;
-}
-
-static enum frame_kind kind_of(const char *word)
-{
-	unsigned k = 0;
-
-	while (k < FRAME_KINDS && strcmp(frame_kind_names[k].word, word) != 0)
-		k++;
-	return k < FRAME_KINDS ? k : FRAME_OTHER;
-}
-
-static enum thread_state state_of(const char *word)
-{
-	unsigned k;
-
-	for (k = 0; k < THREAD_STATES; k++)
-		if (strcmp(thread_state_names[k].word, word) == 0)
-			return k;
-	return THREAD_NONE;
 }
 
 /* ---- a recording's stacks ---- */
@@ -127,7 +97,7 @@ static void read_names(struct saved *s)
 static enum frame_kind kind_read(struct saved *s, const char *word)
 {
 	if (strcmp(word, "java") != 0)
-		return kind_of(word);
+		return frame_kind_by_word(word);
 	s->aggregate->kinds_unknown = true;
 	return FRAME_C2;
 }
@@ -147,10 +117,10 @@ static void read_kinds(struct saved *s)
 	}
 }
 
-/* COUNT, at the stack whose names are in S. */
-static void add_stack(struct saved *s, const struct read_aggregate_count *count)
+/* COUNT, at the stack whose names are in S; where the aggregate has it. */
+static uint32_t add_stack(struct saved *s, const struct read_aggregate_count *count)
 {
-	uint32_t stack = 0;
+	uint32_t stack = 0, thread = count->thread, number;
 	size_t i;
 
 	for (i = 0; i < s->names.count && stack != LISTS_FAILED; i++) {
@@ -166,36 +136,57 @@ static void add_stack(struct saved *s, const struct read_aggregate_count *count)
 		stack = lists_add(&s->aggregate->stacks, s->names.items, (uint32_t)s->names.count);
 	if (stack == LISTS_FAILED) {
 		no_memory(s);
-		return;
+		return SAVED_NOT_WANTED;
 	}
-	read_aggregate_add(s->aggregate, s->family, stack, READ_NO_THREAD, count->state, count->samples,
-			   count->weight);
-	read_aggregate_add_objects(s->aggregate, s->family, stack, READ_NO_THREAD, count->state, count->parts,
+	number = read_aggregate_add(s->aggregate, s->family, stack, thread, count->state, count->samples,
+				    count->weight);
+	read_aggregate_add_objects(s->aggregate, s->family, stack, thread, count->state, count->parts,
 				   count->outside);
 	if (s->has_growth)
-		read_aggregate_add_growth(s->aggregate, s->family, stack, READ_NO_THREAD, count->state, &s->growth);
+		read_aggregate_add_growth(s->aggregate, s->family, stack, thread, count->state, &s->growth);
+	return number;
 }
 
 /* ---- what threads worked for ---- */
 
-/* An object of texts as "key=value, key=value". */
-static void read_labels(struct saved *s, struct buffer *to)
+static void keep_context(struct saved *s, const struct profile_trace_context *c, bool wanted)
 {
-	const char *key;
+	struct saved_context *kept = VECTOR_PUSH(&s->contexts);
+
+	if (!kept) {
+		no_memory(s);
+		return;
+	}
+	kept->wanted = wanted;
+	kept->number = s->aggregate->by_context ? read_context_number(s->aggregate, c) : 0;
+}
+
+/* An object of texts into TO as "key=value, key=value", and into LABELS as struct profile_trace_context has them. */
+static void read_labels(struct saved *s, struct buffer *to, struct buffer *labels)
+{
+	const char *key, *value;
+	size_t length;
 
 	if (!json_open(&s->j, '{'))
 		return;
 	while ((key = json_key(&s->j))) {
-		buffer_printf(to, "%s%s=", to->length ? ", " : "", key);
-		buffer_puts(to, json_string(&s->j, NULL));
+		struct buffer kept = BUFFER_INIT;
+
+		buffer_puts(&kept, key); /* the value takes its place */
+		value = json_string(&s->j, &length);
+		buffer_printf(to, "%s%.*s=%s", to->length ? ", " : "", (int)kept.length,
+			      kept.length ? kept.data : "", value);
+		read_context_label(labels, kept.data, kept.length, value, strlen(value));
+		s->no_memory |= kept.failed != 0;
+		buffer_free(&kept);
 	}
 }
 
 static void read_context(struct saved *s)
 {
-	struct buffer labels = BUFFER_INIT;
+	struct buffer labels = BUFFER_INIT, apart = BUFFER_INIT;
+	struct profile_trace_context c = {.labels = ""};
 	char trace[40] = "", span[24] = "";
-	uint8_t *slot = VECTOR_PUSH(&s->contexts);
 	const char *key;
 
 	if (!json_open(&s->j, '{'))
@@ -206,16 +197,23 @@ static void read_context(struct saved *s)
 		else if (strcmp(key, "span_id") == 0)
 			snprintf(span, sizeof(span), "%s", json_string(&s->j, NULL));
 		else if (strcmp(key, "labels") == 0)
-			read_labels(s, &labels);
-		else
+			read_labels(s, &labels, &apart);
+		else {
+			c.others |= strcmp(key, "others") == 0 && json_peek(&s->j) == 't';
 			json_skip(&s->j);
+		}
 	}
 	buffer_putc(&labels, '\0');
-	if (!slot || labels.failed)
+	buffer_putc(&apart, '\0');
+	if (labels.failed || apart.failed) {
 		no_memory(s);
-	else
-		*slot = context_filter_wants(s->context_filter, trace, span, labels.data);
+	} else {
+		read_context_ids(&c, trace, span);
+		c.labels = apart.data;
+		keep_context(s, &c, context_filter_wants(s->context_filter, trace, span, labels.data));
+	}
 	buffer_free(&labels);
+	buffer_free(&apart);
 }
 
 static void read_contexts(struct saved *s)
@@ -233,7 +231,16 @@ static bool is_of_context(const struct saved *s, uint64_t context)
 {
 	if (!context_filter_is_set(s->context_filter))
 		return true;
-	return context && context <= s->contexts.count && s->contexts.items[context - 1];
+	return context && context <= s->contexts.count && s->contexts.items[context - 1].wanted;
+}
+
+/* What the stack of THREAD in CONTEXT, as above, is apart by. */
+static uint32_t in_context(struct saved *s, uint32_t thread, uint64_t context)
+{
+	if (!s->aggregate->by_context)
+		return thread;
+	return read_context_pair(s->aggregate, thread, context && context <= s->contexts.count ?
+				 s->contexts.items[context - 1].number : 0);
 }
 
 /* ---- stacks ---- */
@@ -260,9 +267,30 @@ static void read_growth(struct saved *s)
 	}
 }
 
+/* The thread that stands at PLACE of the list of threads; READ_NO_THREAD: none is said. */
+static uint32_t thread_at(struct saved *s, uint64_t place)
+{
+	if (place >= s->threads_said.count)
+		return READ_NO_THREAD;
+	s->aggregate->per_thread = true;
+	return s->threads_said.items[place].thread;
+}
+
+/* Number COUNT of the aggregate is the stack that says this of itself; THREAD: its place in the list of threads. */
+static void keep_place(struct saved *s, uint64_t samples, uint64_t weight, uint64_t thread, uint32_t count)
+{
+	struct saved_place *place = s->times_wanted ? VECTOR_PUSH(&s->places) : NULL;
+
+	s->no_memory |= s->times_wanted && !place;
+	if (place)
+		*place = (struct saved_place){samples, weight, thread < s->threads_said.count ? (uint32_t)thread :
+					      PROFILE_NO_THREAD, count};
+}
+
 static void read_stack(struct saved *s)
 {
-	uint64_t samples = 0, weight = 0, objects = 0, parts, outside = 0, context = 0;
+	uint32_t count = SAVED_NOT_WANTED;
+	uint64_t samples = 0, weight = 0, objects = 0, parts, outside = 0, context = 0, place = UINT64_MAX;
 	enum thread_state state = THREAD_NONE;
 	const char *key;
 
@@ -287,18 +315,21 @@ static void read_stack(struct saved *s)
 		else if (strcmp(key, "growth") == 0)
 			read_growth(s);
 		else if (strcmp(key, "state") == 0)
-			state = state_of(json_string(&s->j, NULL));
+			state = thread_state_by_word(json_string(&s->j, NULL));
 		else if (strcmp(key, "context") == 0)
 			context = json_number(&s->j) + 1;
+		else if (strcmp(key, "thread") == 0)
+			place = json_number(&s->j);
 		else
 			json_skip(&s->j);
 	}
 	if (__builtin_mul_overflow(objects, READ_OBJECT_PARTS, &parts))
 		read_aggregate_refuse(s->aggregate, READ_AGGREGATE_SUMS);
 	if (!s->j.error && is_of_context(s, context))
-		add_stack(s, &(struct read_aggregate_count){.state = (uint8_t)state, .samples = samples,
-							    .weight = weight, .parts = parts,
-							    .outside = outside});
+		count = add_stack(s, &(struct read_aggregate_count){
+			.state = (uint8_t)state, .samples = samples, .weight = weight, .parts = parts,
+			.thread = in_context(s, thread_at(s, place), context), .outside = outside});
+	keep_place(s, samples, weight, place, count);
 }
 
 static void read_stacks(struct saved *s)
@@ -314,31 +345,18 @@ static void read_stacks(struct saved *s)
 		s->live.objects = event_field_of_kind(&fields, EVENT_FIELD_ID) < fields.count;
 		read_aggregate_live(s->aggregate, s->family, &s->live);
 	}
+	saved_begin_stacks(s);
 	if (!json_open(&s->j, '['))
 		return;
 	while (json_item(&s->j) && !s->no_memory)
 		read_stack(s);
+	saved_end_stacks(s);
 }
 
-static void read_unit(struct saved *s, const char *unit)
+void saved_unit(struct saved *s, const char *unit)
 {
 	s->in_ns = strcmp(unit, "ns") == 0;
 	s->weight_kind = strcmp(unit, weight_kind_names[WEIGHT_BYTES].unit) == 0 ? WEIGHT_BYTES : WEIGHT_COUNT;
-}
-
-/* The unit stands in front of the stacks. */
-static void read_weight(struct saved *s)
-{
-	const char *key;
-
-	if (!json_open(&s->j, '{'))
-		return;
-	while ((key = json_key(&s->j))) {
-		if (strcmp(key, "unit") == 0)
-			read_unit(s, json_string(&s->j, NULL));
-		else
-			json_skip(&s->j);
-	}
 }
 
 /* ---- a result ---- */
@@ -349,7 +367,7 @@ static void read_results(struct saved *s)
 {
 	if (!json_open(&s->j, '['))
 		return;
-	while (json_item(&s->j) && !s->no_memory)
+	while (json_item(&s->j) && !s->no_memory && !s->times_wrong)
 		read_result(s);
 }
 
@@ -359,6 +377,21 @@ static uint32_t read_text(struct saved *s)
 	const char *text = json_string(&s->j, &length);
 
 	return strings_add(&s->aggregate->strings, text, length);
+}
+
+/* "2026-11-21T11:46:36.123Z" in ns since 1970; 0: it is no such date. */
+static uint64_t date_of(const char *text)
+{
+	unsigned year, month, day, hour, minute, second, ms;
+	struct tm tm;
+	time_t at;
+
+	if (sscanf(text, "%4u-%2u-%2uT%2u:%2u:%2u.%3uZ", &year, &month, &day, &hour, &minute, &second, &ms) != 7)
+		return 0;
+	tm = (struct tm){.tm_year = (int)year - 1900, .tm_mon = (int)month - 1, .tm_mday = (int)day,
+			 .tm_hour = (int)hour, .tm_min = (int)minute, .tm_sec = (int)second};
+	at = timegm(&tm);
+	return at > 0 && year < 2262 ? (uint64_t)at * NS_PER_S + ms * NS_PER_MS : 0;
 }
 
 /* The keys in front of the samples, and what has them. False: another key. */
@@ -374,8 +407,20 @@ static bool read_head(struct saved *s, const char *key)
 		s->info->main_class = read_text(s);
 	else if (strcmp(key, "jdk") == 0)
 		s->info->jdk = read_text(s);
+	else if (strcmp(key, "started_at") == 0)
+		s->started_at = date_of(json_string(&s->j, NULL));
 	else if (strcmp(key, "duration_ns") == 0)
 		s->duration = json_number(&s->j);
+	else if (strcmp(key, "engine") == 0)
+		s->counts.engine = read_text(s);
+	else if (strcmp(key, "interval_ns") == 0 || strcmp(key, "interval") == 0)
+		s->counts.interval = json_number(&s->j);
+	else if (strcmp(key, "cpu_time_ns") == 0)
+		s->counts.cpu_time = json_number(&s->j);
+	else if (strcmp(key, "own_cpu_ns") == 0)
+		s->counts.own_cpu = json_number(&s->j);
+	else if (strcmp(key, "told") == 0)
+		s->told = *json_string(&s->j, NULL);
 	else if (strcmp(key, "counted") == 0)
 		s->live.used = json_number(&s->j);
 	else if (strcmp(key, "heap_max") == 0)
@@ -393,20 +438,33 @@ static void read_result(struct saved *s)
 	const char *key;
 
 	s->in_ns = true;
+	s->told = false;
+	s->family = UINT32_MAX;
+	s->places.count = 0;
+	s->threads_said.count = 0;
+	s->counts = (struct recording_info_counts){.said_at = 0};
 	s->live = (struct read_aggregate_live){.since = 1};
 	if (!json_open(&s->j, '{'))
 		return;
-	while (!s->no_memory && !s->newer && (key = json_key(&s->j))) {
+	while (!s->no_memory && !s->newer && !s->times_wrong && (key = json_key(&s->j))) {
 		if (read_head(s, key))
 			continue;
 		if (strcmp(key, "profiles") == 0)
 			read_results(s);
 		else if (strcmp(key, "weight") == 0)
-			read_weight(s);
+			saved_weight(s);
+		else if (strcmp(key, "samples") == 0)
+			saved_samples(s);
+		else if (strcmp(key, "threads") == 0 && !trace)
+			saved_threads_of(s);
+		else if (strcmp(key, "surroundings") == 0)
+			saved_surroundings(s);
 		else if (strcmp(key, "contexts") == 0)
 			read_contexts(s);
 		else if (strcmp(key, "stacks") == 0)
 			read_stacks(s);
+		else if (strcmp(key, "times") == 0)
+			saved_times(s);
 		else if (strcmp(key, "timing") == 0)
 			trace = *json_string(&s->j, NULL);
 		else if (strcmp(key, "methods") == 0 && trace)
@@ -434,6 +492,9 @@ static int judge(const struct saved *s, const char *name, struct error *err)
 	if (s->newer)
 		return error_set(err, ENOTSUP, "%s: a newer jstrobe wrote this; this one reads JSON up to schema %d",
 				 name, SCHEMA);
+	if (s->times_wrong)
+		return error_set(err, EINVAL, "%s: `times` of %s has %s, so it was changed, or damaged; "
+				 "--no-times reads the rest of the file", name, s->event, s->times_wrong);
 	if (s->j.error)
 		return error_set(err, EINVAL, "%s: no JSON that jstrobe wrote, or cut: byte %llu should be %s", name,
 				 (unsigned long long)(s->j.at - s->j.begin), s->j.error);
@@ -446,27 +507,29 @@ static int judge(const struct saved *s, const char *name, struct error *err)
 	return 0;
 }
 
-int saved_read(const struct input *in, const char *families, const struct context_filter *filter,
-	       struct read_aggregate *aggregate, struct recording_info *info, struct error *err)
+int saved_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
+	       struct recording_info *info, struct error *err)
 {
-	struct saved s = {.aggregate = aggregate, .info = info, .families = families, .context_filter = filter};
+	struct saved s = {.aggregate = aggregate, .info = info, .families = selection->families,
+			  .context_filter = &selection->context_filter, .times_wanted = selection->moments};
 	int rc;
 
 	json_init(&s.j, in->bytes, in->size);
 	read_result(&s);
-	if (!s.newer && !s.no_memory && !s.j.error && json_peek(&s.j))
+	if (!s.newer && !s.no_memory && !s.times_wrong && !s.j.error && json_peek(&s.j))
 		s.j.error = "the end of the file";
-	/* when it began is not needed by anybody; how long it took is */
-	info->start_ns = 0;
-	info->end_ns = s.duration;
+	info->start_ns = s.started_at;
+	info->end_ns = s.started_at + MIN(s.duration, UINT64_MAX / 4);
 	rc = judge(&s, in->name, err);
 	json_free(&s.j);
 	free(s.methods.items);
 	free(s.threads.items);
+	free(s.threads_said.items);
 	free(s.nodes.items);
 	free(s.names.items);
 	free(s.kinds.items);
 	free(s.contexts.items);
+	free(s.places.items);
 	map_free(&s.frame_of);
 	return rc;
 }

@@ -4,8 +4,22 @@
 #ifndef JSTROBE_READERS_SAVED_READER_H
 #define JSTROBE_READERS_SAVED_READER_H
 
-#include "profile/readers/json_pull.h"
+#include "profile/readers/input/json_pull.h"
 #include "profile/readers/read_formats.h"
+
+/* What stacks may have been for. */
+struct saved_context {
+	uint32_t number; /* where stacks are apart by it (read_contexts.h); 0: they are not */
+	bool wanted;
+};
+
+/* A stack as the file has it, where `times` is read: what it has, and its place in the aggregate. */
+struct saved_place {
+	uint64_t samples, weight;
+	uint32_t thread; /* its place in the list of threads; PROFILE_NO_THREAD: none is said */
+	uint32_t count;  /* SAVED_NOT_WANTED: it is left out */
+};
+#define SAVED_NOT_WANTED UINT32_MAX
 
 struct saved {
 	struct json j;
@@ -13,7 +27,7 @@ struct saved {
 	struct recording_info *info;
 	const char *families;
 	const struct context_filter *context_filter;
-	VECTOR(uint8_t) contexts;               /* of the present result: whether they are wanted */
+	VECTOR(struct saved_context) contexts;  /* of the present result */
 	bool has_contexts;
 	struct numbers methods, threads, nodes; /* of a trace: frames, frames, stacks, by their places */
 	struct numbers names;                   /* of the present stack */
@@ -21,13 +35,18 @@ struct saved {
 	struct profile_growth growth;           /* and whether it says so */
 	bool has_growth;
 	struct read_aggregate_live live;        /* of the present result */
+	VECTOR(struct read_aggregate_thread_count) threads_said; /* of the present result, by their places */
+	struct recording_info_counts counts;    /* … and what became of its samples; said_at 0: it does not say */
+	bool times_wanted;
+	VECTOR(struct saved_place) places;      /* of the present result */
+	const char *times_wrong;                /* what its `times` have that cannot be; NULL: nothing */
 	struct map frame_of;                    /* name and kind → frame */
-	uint32_t family;
+	uint32_t family;                        /* of the present stacks; UINT32_MAX: they are not wanted */
 	bool in_ns;
 	enum weight_kind weight_kind; /* else */
 	char event[256];
-	uint64_t duration;
-	bool has_stacks, newer;
+	uint64_t duration, started_at; /* ns; since 1970, 0: not known */
+	bool has_stacks, newer, told;
 	bool no_memory;
 };
 
@@ -37,6 +56,19 @@ uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum fram
 void saved_keep(struct saved *s, struct numbers *to, uint32_t number);
 /* Make room in the aggregate for EVENT; false: it is not wanted, or there is no memory. */
 bool saved_family(struct saved *s, const char *event, enum weight_kind kind);
+
+/* The unit of weights in the present result. */
+void saved_unit(struct saved *s, const char *unit);
+/* What stands beside the stacks (saved_counts.c): the objects and the array of these keys. */
+void saved_samples(struct saved *s);
+void saved_weight(struct saved *s);
+void saved_threads_of(struct saved *s);
+void saved_surroundings(struct saved *s);
+/* The family of the stacks is known; and they are all there. */
+void saved_begin_stacks(struct saved *s);
+void saved_end_stacks(struct saved *s);
+/* The object `times` behind its stacks (saved_times.c). */
+void saved_times(struct saved *s);
 
 /* A trace (saved_trace.c): its arrays of methods, threads and nodes, in the order in which they are written. */
 void saved_methods(struct saved *s);

@@ -135,7 +135,7 @@ void format_calltree(const struct profile *p, const struct format_options *optio
 	};
 	struct sorted s;
 
-	text_header(out, p);
+	text_header(out, p, options);
 	if (!p->stored)
 		return;
 	d.s = &s;

@@ -15,7 +15,6 @@ typedef void format_writer(const struct profile *, const struct format_options *
 struct format {
 	const char *name;       /* "collapsed": word of -o and of the agent option */
 	const char *extensions; /* "collapsed folded": file extensions, space separated */
-	const char *help;       /* one line */
 	format_writer *write;   /* the writer itself; use format_write. NULL: a recording, see jfr.h */
 	format_writer *write_calls; /* of a trace (calls.h) */
 };
@@ -42,16 +41,26 @@ void format_tell(const struct profile *const *profiles, uint32_t count, struct f
 /* All formats, ended by an entry with name NULL (made from formats.def). */
 extern const struct format formats[];
 
+/* What F is for, in one line; "": it is not for people to choose. */
+const char *format_help(const struct format *f);
 /* Whether F makes text for people; JSON, pages and recordings are for programs. */
 bool format_is_text(const struct format *f);
+/* Whether F is a file for another viewer, which only the command can write (options->exports). */
+bool format_is_export(const struct format *f);
+/* Whether F is the page, however it opens. */
+bool format_is_page(const struct format *f);
+/* Whether what F makes shows when samples were taken. */
+bool format_has_times(const struct format *f);
 /* The sequences for colours that texts have if they were asked for; ended by NULL. */
 extern const char *const format_colours[];
 /* The format called NAME ("text" is flat+traces), or NULL. */
 const struct format *format_by_name(const char *name);
 /* The format for a file name's extension; "text" when it has no known one. */
 const struct format *format_by_file(const char *file);
+/* How many characters of the end of FILE's name are the suffix of a format, with its dot; 0: it has none. */
+size_t format_suffix(const char *file);
 /*
- * Refuse a FILE whose extension promises what cannot be written: text in an x.svg would be found out after the
+ * Refuse a FILE whose extension promises what cannot be written: text in an x.pdf would be found out after the
  * recording only. No extension, or one that is no word (x.1, x.%t), promises nothing: it is text.
  */
 int format_check_file(const char *file, struct error *err);

@@ -19,6 +19,7 @@
 #include "profile/writers/writers.h"
 
 #define HOT_METHODS 20
+#define HOT_CLASSES 10 /* where their objects were made is below */
 #define HOT_THREADS 20
 #define BAR_CELLS 10
 
@@ -38,11 +39,11 @@ static struct paint paint(bool color)
 	return (struct paint){c[0], c[1], c[2], c[3], c[4]};
 }
 
-/* A bar of eighths of a cell, PART of WHOLE long. */
+/* A bar of eighths of a cell, PART of WHOLE long; of a damaged file a part may be more than its whole. */
 static void put_bar(struct buffer *out, uint64_t part, uint64_t whole)
 {
 	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-	double share = whole ? (double)part / (double)whole : 0;
+	double share = whole ? MIN((double)part / (double)whole, 1.0) : 0;
 	unsigned length = (unsigned)(share * BAR_CELLS * 8 + 0.5);
 	unsigned cells = length / 8 + (length % 8 ? 1 : 0), i;
 
@@ -59,8 +60,28 @@ static void put_value(struct buffer *out, uint64_t value, enum weight_kind kind)
 	human_right(out, human_amount(value, kind).text, 9);
 }
 
-static void put_row(struct buffer *out, const struct methods *m, const struct method *row,
-		    const struct profile *p, bool by_weight, const struct paint *c)
+/* Samples of wall time weigh differently: those of parked virtual threads are a whole wait each. */
+static bool counts_weight(const struct profile *p, const struct format_options *options)
+{
+	return is_by_weight(p, options) || p->weight_kind == WEIGHT_WALL;
+}
+
+#define COLUMNS 50 /* in front of a method; objects take OBJECTS more */
+#define OBJECTS 12
+
+static void put_name(struct buffer *out, const char *name, const char *called, const struct profile *p,
+		     const struct format_options *options)
+{
+	unsigned before = COLUMNS + (p->objects ? OBJECTS : 0);
+
+	if (options->views)
+		options->views->name(out, name, called, options->width > before ? options->width - before : 0);
+	else
+		buffer_puts(out, name);
+}
+
+static void put_row(struct buffer *out, const struct methods *m, const struct method *row, const struct profile *p,
+		    bool by_weight, const struct format_options *options, const struct paint *c)
 {
 	uint64_t all = by_weight ? p->weight_stored : p->stored;
 	uint64_t self = by_weight ? row->self_weight : row->self;
@@ -75,26 +96,29 @@ static void put_row(struct buffer *out, const struct methods *m, const struct me
 	buffer_printf(out, "  %6s%%", decimal((double)total * scale, 2).text);
 	put_value(out, total, by_weight ? p->weight_kind : WEIGHT_COUNT);
 	if (p->objects)
-		human_right(out, human_count(row->self_objects).text, 12);
+		human_right(out, human_count(row->self_objects).text, OBJECTS);
 	buffer_puts(out, "  ");
 	buffer_colour(out, c->dim);
 	put_bar(out, self, all);
 	buffer_colour(out, c->off);
-	buffer_printf(out, "  %s\n", name_text(&m->names, row->name));
+	buffer_puts(out, "  ");
+	put_name(out, name_text(&m->names, row->name), row->called, p, options);
+	buffer_putc(out, '\n');
 }
 
 /* The table; the rows that are not shown are summed up below. */
 static void put_table(struct buffer *out, const struct methods *m, const struct profile *p,
 		      const struct format_options *options, const struct paint *c)
 {
-	uint32_t limit = options->flat ? options->flat : HOT_METHODS, i, shown = 0, with_self = 0;
-	bool by_weight = is_by_weight(p, options);
+	uint32_t rows = p->objects ? HOT_CLASSES : HOT_METHODS, limit = options->flat ? options->flat : rows;
+	uint32_t i, shown = 0, with_self = 0;
+	bool by_weight = counts_weight(p, options);
 	uint64_t all = by_weight ? p->weight_stored : p->stored, rest = 0;
 	const char *unit = !by_weight ? samples_word(p) : profile_is_time(p) ? "time" : profile_unit(p);
 
 	buffer_colour(out, c->bold);
-	buffer_printf(out, "  self%%  %8s   total%%  %8s%s              method", unit, unit,
-		      p->objects ? "     objects" : "");
+	buffer_printf(out, "  self%%  %8s   total%%  %8s%s              %s", unit, unit,
+		      p->objects ? "     objects" : "", p->objects ? "class" : "method");
 	buffer_colour(out, c->off);
 	buffer_putc(out, '\n');
 	for (i = 0; i < m->count; i++) {
@@ -102,7 +126,7 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 			continue;
 		with_self++;
 		if (shown < limit) {
-			put_row(out, m, &m->rows[i], p, by_weight, c);
+			put_row(out, m, &m->rows[i], p, by_weight, options, c);
 			shown++;
 		} else {
 			rest += by_weight ? m->rows[i].self_weight : m->rows[i].self;
@@ -110,8 +134,9 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 	}
 	if (rest) {
 		buffer_colour(out, c->dim);
-		buffer_printf(out, "%6s%%  in %s more methods",
-			      decimal(100.0 * (double)rest / (double)all, 2).text, human_count(with_self - shown).text);
+		buffer_printf(out, "%6s%%  in %s more %s",
+			      decimal(100.0 * (double)rest / (double)all, 2).text, human_count(with_self - shown).text,
+			      p->objects ? "classes" : "methods");
 		buffer_colour(out, c->off);
 		buffer_putc(out, '\n');
 	}
@@ -187,7 +212,7 @@ static bool put_libraries(struct buffer *out, const struct profile *p)
 
 #define ASKERS 10
 
-/* For whom it was. False: no memory. */
+/* For whom it was, or in what the objects were made. False: no memory. */
 static bool put_askers(struct buffer *out, const struct profile *p, const struct format_options *options)
 {
 	uint32_t limit = options->flat ? options->flat : ASKERS, i;
@@ -195,7 +220,8 @@ static bool put_askers(struct buffer *out, const struct profile *p, const struct
 	bool ok = askers_find(&a, p, format_style(STYLE_TEXT, options)) == 0;
 
 	if (ok && a.count)
-		buffer_puts(out, "   bytes      %   samples  asked for by\n");
+		buffer_printf(out, "   bytes      %%   samples  %s\n",
+			      !p->objects ? "asked for by" : p->survivors ? "kept, and made in" : "made, and where");
 	for (i = 0; ok && i < MIN(a.count, limit); i++) {
 		const struct asker *row = &a.rows[i];
 
@@ -203,7 +229,7 @@ static bool put_askers(struct buffer *out, const struct profile *p, const struct
 		buffer_printf(out, " %6s%% %9s  %s", decimal(percent_of(row->weight, p->weight_stored), 2).text,
 			      human_count(row->samples).text, name_text(&a.names, row->place));
 		if (row->caller != row->place)
-			buffer_printf(out, " for %s", name_text(&a.names, row->caller));
+			buffer_printf(out, p->objects ? " in %s" : " for %s", name_text(&a.names, row->caller));
 		buffer_putc(out, '\n');
 	}
 	if (ok && a.count > limit)
@@ -214,50 +240,65 @@ static bool put_askers(struct buffer *out, const struct profile *p, const struct
 	return ok;
 }
 
-static void put_title(struct buffer *out, const struct profile *p, const struct paint *c)
+static void put_title(struct buffer *out, const struct profile *p, bool details, const struct paint *c)
 {
 	buffer_colour(out, c->bold);
 	buffer_printf(out, "%s profile of ", strcmp(p->event, "cpu") ? p->event : "CPU");
 	clean_name(out, *p->main_class ? p->main_class : "a JVM");
-	buffer_printf(out, " (pid %d%s", p->pid, *p->jdk ? ", JDK " : "");
-	clean_name(out, p->jdk);
-	buffer_puts(out, "), ");
-	buffer_printf(out, "%s, engine %s", human_time(p->duration).text, p->engine);
-	if (p->interval)
+	if (p->pid) { /* files of others have none */
+		buffer_printf(out, " (pid %d%s", p->pid, *p->jdk ? ", JDK " : "");
+		clean_name(out, p->jdk);
+		buffer_putc(out, ')');
+	}
+	buffer_puts(out, ", ");
+	buffer_puts(out, human_time(p->duration).text);
+	if (details)
+		buffer_printf(out, ", engine %s", p->engine);
+	if (details && p->interval)
 		buffer_printf(out, ", interval %s", human_amount(p->interval, p->weight_kind).text);
 	buffer_colour(out, c->off);
 	buffer_puts(out, "\n\n");
 }
 
-/* Append LINE, starting a new line at each " · ": it is longer than a terminal is wide. */
-static void put_broken(struct buffer *out, const char *line)
+static const char separator[] = " · ";
+
+/* The loss line: with DETAILS a line for each of its parts. */
+static void put_parts(struct buffer *out, const char *line, bool details)
 {
-	static const char separator[] = " · ";
 	const char *end;
 
 	while ((end = strstr(line, separator))) {
 		buffer_append(out, line, (size_t)(end - line));
-		buffer_putc(out, '\n');
+		buffer_puts(out, details ? "\n" : separator);
 		line = end + sizeof(separator) - 1;
 	}
 	buffer_puts(out, line);
 }
 
-/* What happened to the samples, and what taking them cost. */
-static void put_trust(struct buffer *out, const struct profile *p, const struct paint *c)
+/* What happened to the samples, in one line; with DETAILS, what taking them cost as well. */
+static void put_trust(struct buffer *out, const struct profile *p, const struct format_options *options,
+		      const struct paint *c)
 {
+	bool details = options->details;
 	struct buffer text = BUFFER_INIT;
 	bool bad = loss_is_bad(p);
 
-	format_loss_line(p, &text);
+	if (details)
+		format_loss_line(p, &text);
+	else
+		loss_line_brief(p, &text);
+	loss_line_hint(p, options, &text);
 	buffer_putc(&text, '\0');
 	if (!text.failed) {
-		buffer_colour(out, bad ? c->hot : "");
-		put_broken(out, text.data);
-		buffer_colour(out, bad ? c->off : "");
+		buffer_colour(out, bad ? c->hot : c->dim);
+		put_parts(out, text.data, details || bad);
+		buffer_colour(out, c->off);
 		buffer_putc(out, '\n');
 		buffer_colour(out, c->dim);
-		loss_details_cost(out, p);
+		if (details)
+			loss_details_cost(out, p);
+		else
+			loss_details_part(out, p);
 		buffer_colour(out, c->off);
 	}
 	if (text.failed && !out->failed)
@@ -265,28 +306,56 @@ static void put_trust(struct buffer *out, const struct profile *p, const struct 
 	buffer_free(&text);
 }
 
+/* The tables: of methods, or of what P has in their place. W: P's work, NULL where it is not known. */
+static void put_tables(struct buffer *out, const struct profile *p, const struct work *w, const struct methods *m,
+		       const struct format_options *options, const struct paint *c)
+{
+	bool left_out = w && !options->idle;
+
+	if (p->weight_kind == WEIGHT_WAIT && !p->recorded)
+		waits_tables(out, p, left_out ? w : NULL, options);
+	else if (p->io_count)
+		io_tables(out, p, options);
+	else if (!left_out || w->profile.stored)
+		put_table(out, m, left_out ? &w->profile : p, options, c);
+	if (left_out)
+		options->views->below(out, p, w);
+}
+
+/* All that stands between title and trust. False: no memory. */
+static bool put_body(struct buffer *out, const struct profile *p, const struct format_options *options,
+		     const struct paint *c)
+{
+	bool by_weight = counts_weight(p, options), known = options->views && activity_is_known(p) && p->stored;
+	struct work *w = known ? options->views->begin(p, options) : NULL;
+	const struct profile *shown = w && !options->idle ? &w->profile : p;
+	struct methods m;
+	bool ok = methods_build(&m, shown, format_style(STYLE_TEXT, options), by_weight) == 0 && (w || !known);
+
+	if (ok && options->views)
+		ok = options->views->methods(&m, shown) == 0;
+	if (ok && w)
+		ok = options->views->above(out, p, w, options) == 0;
+	if (ok && p->stored)
+		put_tables(out, p, w, &m, options, c);
+	if (ok && p->stored && (p->objects || libraries_matter(p)))
+		ok = put_askers(out, p, options);
+	if (ok && p->stored && libraries_matter(p))
+		ok = put_libraries(out, p);
+	if (ok && format_by_thread(p, options))
+		ok = thread_table(out, shown, &m.names, by_weight, options->flat ? options->flat : HOT_THREADS) == 0;
+	methods_free(&m);
+	if (known)
+		options->views->end(w);
+	return ok && (!leaks_known(p) || put_leaks(out, p, c));
+}
+
 void format_hot(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
 	struct paint c = paint(options->color);
-	unsigned style = format_style(STYLE_TEXT, options);
-	struct methods m;
 
-	put_title(out, p, &c);
-	if (methods_build(&m, p, style, is_by_weight(p, options)))
+	put_title(out, p, options->details, &c);
+	if (!put_body(out, p, options, &c))
 		out->failed = out->failed ? out->failed : ENOMEM;
-	else if (p->stored && p->weight_kind == WEIGHT_WAIT && !p->recorded)
-		waits_tables(out, p, options);
-	else if (p->stored && p->io_count)
-		io_tables(out, p, options);
-	else if (p->stored)
-		put_table(out, &m, p, options, &c);
-	if (!out->failed && p->stored && libraries_matter(p) && !(put_askers(out, p, options) && put_libraries(out, p)))
-		out->failed = ENOMEM;
-	if (!out->failed && format_by_thread(p, options) &&
-	    thread_table(out, p, &m.names, is_by_weight(p, options), options->flat ? options->flat : HOT_THREADS))
-		out->failed = ENOMEM;
-	methods_free(&m);
-	if (!out->failed && leaks_known(p) && !put_leaks(out, p, &c))
-		out->failed = ENOMEM;
-	put_trust(out, p, &c);
+	put_trust(out, p, options, &c);
 }

@@ -8,10 +8,14 @@
 #include "profile/writers/text.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "common/base/ascii.h"
 #include "common/base/clean.h"
 #include "common/base/decimal.h"
+#include "profile/model/frame_name.h"
 #include "profile/model/human.h"
+#include "profile/model/work/parked_unseen.h"
 #include "profile/writers/io_places.h"
 
 #define LINES 10
@@ -120,7 +124,9 @@ static void put_counted(struct buffer *out, const struct profile *p)
 		if (!count++)
 			buffer_puts(out, "    time in samples    calls     bytes  all calls, each counted\n");
 		human_right(out, human_time(n->time).text, 8);
-		buffer_printf(out, " %9s%% ", decimal(percent_of(time_of(p, i), n->time), 2).text);
+		/* what samples stand for may be more than there was, by chance */
+		buffer_printf(out, " %9s%% ", time_of(p, i) > n->time ? "~100" :
+						decimal(percent_of(time_of(p, i), n->time), 2).text);
 		human_right(out, human_count(n->calls).text, 9);
 		buffer_putc(out, ' ');
 		human_right(out, human_bytes(n->bytes).text, 9);
@@ -141,6 +147,39 @@ static void put_what_marks_say(struct buffer *out, const struct profile *p)
 			      "< less than, estimated from few\n\n", human_time(p->interval).text);
 }
 
+/* Whether S is of a call that its thread makes between two waits in poll: JDK 13 has such methods, and newer ones. */
+static bool waits_in_poll(const struct profile *p, const struct profile_stack *s)
+{
+	bool found = false;
+	uint32_t i;
+
+	for (i = 0; i < s->depth; i++) {
+		const struct profile_frame *f = &p->frames[s->frames[i]];
+
+		if (!frame_is_method(f))
+			continue;
+		if (strcmp(f->class_name, "java/lang/VirtualThread") == 0)
+			return false; /* is parked instead */
+		found |= text_begins(f->class_name, "sun/nio/ch/") &&
+			 (strcmp(f->name, "timedRead") == 0 || strcmp(f->name, "timedAccept") == 0);
+	}
+	return found;
+}
+
+/* Who waits for a peer is in no call meanwhile: a virtual thread is parked, and who waits with a timeout is in poll. */
+static void put_what_is_not_seen(struct buffer *out, const struct profile *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->stack_count && !waits_in_poll(p, &p->stacks[i]); i++)
+		;
+	if (i < p->stack_count)
+		buffer_puts(out, "who reads with a timeout waits in poll, which no call here shows; -e wall does\n\n");
+	if (virtual_threads_ran(p))
+		buffer_puts(out, "virtual threads are parked while they wait for a peer, which no call here shows; "
+				 "-e wall --vthreads does\n\n");
+}
+
 void io_tables(struct buffer *out, const struct profile *p, const struct format_options *options)
 {
 	uint32_t limit = options->flat ? options->flat : LINES;
@@ -156,4 +195,5 @@ void io_tables(struct buffer *out, const struct profile *p, const struct format_
 	io_places_free(&places);
 	put_counted(out, p);
 	put_what_marks_say(out, p);
+	put_what_is_not_seen(out, p);
 }

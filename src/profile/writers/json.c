@@ -17,6 +17,7 @@
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
 #include "profile/model/profile_unit.h"
+#include "profile/model/work/work.h"
 #include "profile/writers/writers.h"
 
 #define SCHEMA 1
@@ -332,8 +333,9 @@ static void put_growth(struct json_writer *w, const struct profile_growth *g)
 	json_end(w);
 }
 
+/* ACTIVITY: what its thread did; NULL: not known. */
 static void put_stack(struct json_writer *w, const struct profile *p, const struct profile_stack *s,
-		      const struct quoted *q)
+		      const struct quoted *q, const char *activity)
 {
 	json_object(w, NULL);
 	put_frames(w, p, s->frames, s->depth, q);
@@ -344,6 +346,8 @@ static void put_stack(struct json_writer *w, const struct profile *p, const stru
 		json_put_number(w, p->weight_kind == WEIGHT_IO ? "estimated" : "outside_tlab", s->outside);
 	if (s->state != THREAD_NONE)
 		json_put_text(w, "state", thread_state_names[s->state].word);
+	if (activity)
+		json_put_text(w, "activity", activity);
 	if (s->thread != PROFILE_NO_THREAD)
 		json_put_numbers(w, {"tid", p->threads[s->thread].tid}, {"thread", s->thread});
 	if (s->trace_context)
@@ -363,6 +367,8 @@ static void put_holders(struct json_writer *w, const struct profile *p, const st
 		json_object(w, NULL);
 		json_put_text(w, "name", p->holders[i].name);
 		put_frames(w, p, p->holders[i].frames, p->holders[i].depth, q);
+		if (p->holders[i].lock)
+			json_put_text(w, "lock", p->locks[p->holders[i].lock - 1].name);
 		put_wait_times(w, &p->holders[i]);
 		json_end(w);
 	}
@@ -394,11 +400,15 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	unsigned style = format_style(STYLE_JSON, options) & ~STYLE_ANNOTATE;
 	struct json_writer w = JSON_WRITER(out, JSON_FILE);
 	struct quoted q = {.offsets = NULL};
+	bool known = options->views && activity_is_known(p);
+	struct work *work = known ? options->views->begin(p, options) : NULL;
 	int result;
 	uint32_t i;
 
 	json_object(&w, NULL);
 	put_head(&w, p);
+	if (options->beside)
+		options->beside->json(options->beside, &w);
 	put_counts(&w, p);
 	result = put_methods(&w, p, style, options->total);
 	if (result == 0 && leaks_known(p))
@@ -406,6 +416,8 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	if (result == 0 && libraries_matter(p))
 		result = put_libraries(&w, p);
 	json_put_objects(&w, "threads", p->thread_count, put_thread, p);
+	if (work && result == 0)
+		result = options->views->json(&w, work, style);
 	if (p->per_trace_context)
 		json_put_objects(&w, "contexts", p->trace_context_count, put_context, p);
 	if (p->weight_kind == WEIGHT_WAIT && !p->recorded) {
@@ -422,11 +434,14 @@ void format_json(const struct profile *p, const struct format_options *options, 
 		put_holders(&w, p, &q);
 	json_array(&w, "stacks");
 	for (i = 0; !result && i < p->stack_count; i++)
-		put_stack(&w, p, &p->stacks[i], &q);
+		put_stack(&w, p, &p->stacks[i], &q, work ? options->views->activity(work, i) : NULL);
 	json_end(&w);
+	json_times_put(&w, p);
 	json_end(&w);
-	if (result && !out->failed)
-		out->failed = -result;
+	if (work)
+		options->views->end(work);
+	if ((result || known > !!work) && !out->failed)
+		out->failed = ENOMEM;
 	free(q.offsets);
 	buffer_free(&q.text);
 }

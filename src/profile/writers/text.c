@@ -25,7 +25,7 @@ static void put_reason(struct buffer *out, const char *name, uint64_t count, uin
 			      decimal(percent_of(count, whole), 2).text);
 }
 
-void text_header(struct buffer *out, const struct profile *p)
+void text_header(struct buffer *out, const struct profile *p, const struct format_options *options)
 {
 	unsigned i;
 
@@ -35,7 +35,7 @@ void text_header(struct buffer *out, const struct profile *p)
 		put_reason(out, loss_names[i].name, p->lost[i], p->taken);
 	for (i = 0; i < WALK_ENDS; i++)
 		put_reason(out, walk_end_names[i].name, p->ended_early[i], p->taken);
-	loss_details(out, p);
+	loss_details(out, p, options);
 	buffer_putc(out, '\n');
 }
 
@@ -155,9 +155,9 @@ static void write_text(const struct profile *p, const struct format_options *opt
 {
 	int result = 0;
 
-	text_header(out, p);
+	text_header(out, p, options);
 	if (p->stored && p->weight_kind == WEIGHT_WAIT && !p->recorded)
-		waits_tables(out, p, options);
+		waits_tables(out, p, NULL, options);
 	if (p->stored && p->io_count)
 		io_tables(out, p, options);
 	if (p->stored && traces)

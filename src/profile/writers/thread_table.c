@@ -10,6 +10,7 @@
 #include "common/base/decimal.h"
 #include "common/base/map.h"
 #include "common/base/vector.h"
+#include "profile/model/askers.h"
 #include "profile/model/frame_name.h"
 #include "profile/model/human.h"
 #include "profile/model/profile_unit.h"
@@ -54,6 +55,14 @@ static int compare(const void *left, const void *right)
 	return a->thread != b->thread ? a->thread < b->thread ? -1 : 1 : a->name < b->name ? -1 : a->name > b->name;
 }
 
+/* Of waits the program's method says more than the JDK's in which all wait. */
+static uint32_t method_of(const struct profile *p, const struct profile_stack *s)
+{
+	uint32_t top = s->frames[s->depth - 1];
+
+	return p->weight_kind == WEIGHT_WALL ? asker_caller(p, s, s->depth, top) : top;
+}
+
 static bool sum_up(const struct profile *p, const struct name_table *names, bool by_weight, struct sums *threads,
 		   struct sums *methods)
 {
@@ -61,7 +70,7 @@ static bool sum_up(const struct profile *p, const struct name_table *names, bool
 
 	for (i = 0; i < p->stack_count; i++) {
 		const struct profile_stack *s = &p->stacks[i];
-		uint32_t name = s->depth ? names->of_frame[s->frames[s->depth - 1]] : names->no_frames;
+		uint32_t name = s->depth ? names->of_frame[method_of(p, s)] : names->no_frames;
 		uint64_t value = by_weight ? s->weight : s->samples;
 
 		if (s->thread == PROFILE_NO_THREAD)

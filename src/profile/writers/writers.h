@@ -12,11 +12,15 @@
 #include "profile/writers/format.h"
 
 format_writer format_collapsed, format_text, format_traces, format_flat, format_calltree,
-	format_hot, format_json, format_page;
+	format_hot, format_json, format_page, format_packed;
 
 /* Of a trace: profiles that have `calls`. */
 format_writer calls_collapsed, calls_text, calls_traces, calls_flat, calls_calltree, calls_hot, calls_json, calls_jfr,
 	calls_loss;
+
+struct json_writer;
+/* In JSON: when the samples of P were taken, a member of the object that is open, where P says it. */
+void json_times_put(struct json_writer *w, const struct profile *p);
 
 /* One page with several profiles to choose from. */
 void format_pages(const struct profile *const *profiles, uint32_t count,

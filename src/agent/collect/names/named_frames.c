@@ -64,11 +64,16 @@ uint32_t frames_target(struct frames *f, uint32_t name)
 	return frames_intern(f, &n);
 }
 
-uint32_t frames_class(struct frames *f, uint32_t name)
+uint32_t frames_lock(struct frames *f, uint32_t name, uint32_t number)
 {
-	struct named_frame n = {.class_name = name, .kind = FRAME_OTHER};
+	struct named_frame n = {.class_name = name, .line = (int32_t)number, .kind = FRAME_OTHER};
 
 	return frames_intern(f, &n);
+}
+
+uint32_t frames_class(struct frames *f, uint32_t name)
+{
+	return frames_lock(f, name, 0);
 }
 
 static const char *text_or_null(const struct frames *f, uint32_t number)

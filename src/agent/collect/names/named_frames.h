@@ -20,7 +20,7 @@
 
 struct named_frame {
 	uint32_t class_name, name, signature, library; /* numbers in strings; 0 = none */
-	int32_t line;
+	int32_t line;          /* of the class of a lock alone: which lock */
 	uint8_t kind;
 	bool late;             /* its name is an address so far: frames_name_late has not looked it up yet */
 };
@@ -68,6 +68,8 @@ struct profile_frame frames_spelled(const struct frames *f, uint32_t number);
 uint32_t frames_marker(struct frames *f, const char *text);
 /* The frame of a class by its NAME, a number in strings, without a method. */
 uint32_t frames_class(struct frames *f, uint32_t name);
+/* The same of lock NUMBER of that class; 0: of any. */
+uint32_t frames_lock(struct frames *f, uint32_t name, uint32_t number);
 /* The frame of what a call was about, by its NAME, a number in strings. */
 uint32_t frames_target(struct frames *f, uint32_t name);
 /*

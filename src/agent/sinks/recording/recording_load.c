@@ -14,9 +14,9 @@
 static void put_cpu_load(struct recording *r, uint64_t now)
 {
 	struct load *l = &r->load;
-	uint64_t user, system, busy, all;
+	uint64_t user, system, busy, all, steal;
 
-	if (os_process_times(&user, &system) || os_machine_times(&busy, &all))
+	if (os_process_times(&user, &system) || os_machine_times(&busy, &all, &steal))
 		return;
 	if (l->at && now > l->at && all > l->machine_all) {
 		double cpus = (double)(now - l->at) * os_cpus_online();

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "agent/sinks/ring/ring_state.h"
+#include "common/base/leb.h"
 
 static void put(struct ring_block *b, uint64_t value)
 {
-	for (; value >= 0x80; value >>= 7)
-		b->bytes[b->used++] = (uint8_t)(value | 0x80);
-	b->bytes[b->used++] = (uint8_t)value;
+	b->used = (uint32_t)(leb_put(b->bytes + b->used, value) - b->bytes);
 }
 
 static uint64_t get(const struct ring_block *b, uint32_t *at)

@@ -6,6 +6,7 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/collector.h"
+#include "agent/collect/held.h"
 #include "agent/collect/sink.h"
 #include "agent/collect/survivors.h"
 #include "agent/sinks/ring/ring_state.h"
@@ -82,7 +83,7 @@ static bool fill(struct collector *c, const struct ring_position *m, const struc
 	for (i = 0; i < cut->count; i++) {
 		struct collector_counts window = counts_of(m, end, &counts[i]);
 
-		views[i] = collect_fill_view(c, cut->first + i, &window);
+		views[i] = collect_fill_view(c, cut->first + i, &window, cut->times);
 		if (views[i])
 			add_up(views[i]);
 		ok &= views[i] != NULL;
@@ -104,6 +105,8 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	struct thread_sum *sums;
 	struct waits_sums waits[WAITS_EVENTS];
 	struct io_sums io;
+	struct timeline timelines[RECORD_EVENTS];
+	uint64_t began;
 	bool ok = false;
 	uint32_t i;
 
@@ -119,12 +122,17 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	memset(c->waits.sums, 0, sizeof(waits));
 	io = c->io;
 	memset(&c->io, 0, sizeof(io));
+	memcpy(timelines, c->timelines, sizeof(timelines));
+	memset(c->timelines, 0, sizeof(timelines));
+	began = c->began;
 	sums_count = c->sums.count;
 	memset(stack_counts, 0, sizeof(*stack_counts));
 	m = ring_position_of_window(r);
+	if (m)
+		c->began = m->time;
 	c->sums.items = calloc(sums_count + 1, sizeof(*sums));
 	for (i = 0; i < RECORD_EVENTS; i++) {
-		c->events[i] = (struct event_aggregate){.ticks = aggregates[i].ticks,
+		c->events[i] = (struct event_aggregate){.ticks = aggregates[i].ticks, .timed = aggregates[i].timed,
 						      .losses_of_dead = aggregates[i].losses_of_dead};
 		if (m)
 			subtract(&c->events[i], &m->lost[i]);
@@ -146,6 +154,9 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	memcpy(c->waits.sums, waits, sizeof(waits));
 	aggregate_io_free(&c->io);
 	c->io = io;
+	held_drop_timelines(c);
+	memcpy(c->timelines, timelines, sizeof(timelines));
+	c->began = began;
 	memcpy(c->events, aggregates, sizeof(aggregates));
 	pthread_mutex_unlock(&c->lock);
 	return ok;

@@ -230,7 +230,7 @@ static struct stream_known *stack_at(struct stream *s, uint32_t node, uint64_t t
 	if (!k->id)
 		k->id = ++s->last_id;
 	*stack = (struct stream_stack){.time = time, .id = k->id, .frames = frames, .depth = n->depth,
-				       .complete = !n->end};
+				       .complete = !n->end, .lasting = s->options.filter.lasting};
 	if (!s->options.writer->stacks_apart || k->round != s->round)
 		list_frames(s, n, frames);
 	if (s->options.writer->stacks_apart && k->round != s->round)

@@ -2,7 +2,7 @@
  * perf_transfer.c - perf descriptors from a command that may have what this process may not (--fdtransfer).
  *
  * The command leaves a process of its own at the other end of a socket, with its rights. It opens events of our
- * threads and nothing else (cli/transfer.c). An answer takes 20 to 50 µs, but may never come, so no thread of the
+ * threads and nothing else (cli/talk/transfer.c). An answer takes 20 to 50 µs, but may never come, so no thread of the
  * program waits for one: what a thread that has just begun needs is asked for by a thread of ours.
  */
 #include "agent/sources/cpu/perf_transfer.h"

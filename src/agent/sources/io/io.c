@@ -117,6 +117,8 @@ static bool tell_open(uintptr_t tcb, uint64_t what, uint64_t began, uint64_t fro
 		.thread = r->index, .state = THREAD_RUNNING, .payload = UINT32_MAX, .vthread = take_mounted(r),
 	};
 	s.trace = wait_look(r, self, event, &s.epoch);
+	if (s.trace)
+		atomic_fetch_add(&r->told, 1);
 	zone_let_go(event);
 	if (!s.trace)
 		return false;
@@ -124,8 +126,10 @@ static bool tell_open(uintptr_t tcb, uint64_t what, uint64_t began, uint64_t fro
 	fields = describe(&t, (enum io_operation)(what >> 32), IO_FLAG_OPEN, duration, &weight);
 	s.weight = weight;
 	atomic_fetch_add_explicit(&zone.due[event], 1, memory_order_relaxed);
-	if (!queue_push_pair(take_queue(self), &s, (const void *)&fields))
+	if (!queue_push_pair(take_queue(self), &s, (const void *)&fields)) {
+		atomic_fetch_sub(&r->told, 1);
 		record_lose(self, event, LOSS_queue_full, weight);
+	}
 	record_stir(&zone.records, self->index);
 	return true;
 }

@@ -118,7 +118,7 @@ static uint64_t go_through(uint32_t count)
 	uint32_t i, clocked = 0;
 
 	wall.stride = wall.nobatch ? tick_stride(wall.event, wall.on) : 1;
-	wall.on = 0;
+	wall.on = wall.asked = 0;
 	for (i = 0; i < count; i++) {
 		uintptr_t what = watch_of(i, count);
 
@@ -211,6 +211,7 @@ static const struct table {
 	{&wall.threads, sizeof(*wall.threads)},
 	{&wall.stacks, sizeof(*wall.stacks)},
 	{&wall.slots, sizeof(*wall.slots)},
+	{&wall.ready, sizeof(*wall.ready)},
 };
 
 static int open_tables(struct error *err)
@@ -295,6 +296,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	memset(t, 0, sizeof(*t));
 	wall.fields[r->index] = 0;
 	memset(&wall.stacks[r->index], 0, sizeof(wall.stacks[r->index]));
+	memset(&wall.ready[r->index], 0, sizeof(wall.ready[r->index]));
 	t->begun = t->last = os_monotonic();
 	r->sources[e].charged = t->last;
 	atomic_store(&r->sources[e].arm, ARM_TICKS);

@@ -94,6 +94,14 @@ struct wall_sight {
 	uint32_t ticks;      /* as in struct wall_thread, where only the thread itself can tell its stack */
 };
 
+/* What the kernel had counted of a thread when it was last found ready to run (wall_ready.c). */
+struct wall_ready {
+	uint64_t on, ready; /* ns on a CPU, and ready without one; 0: not yet */
+	uint64_t weight;    /* of its last sample that found it so */
+	int64_t due;        /* weight that samples without a CPU should have besides, or < 0: have too much */
+	bool without;       /* that was one */
+};
+
 #define WALL_TIMES 2048 /* ticks whose moments are known: more than a run may last */
 
 struct wall {
@@ -103,6 +111,7 @@ struct wall {
 	struct wall_thread *threads;
 	struct wall_stack *stacks;
 	struct wall_slots *slots;
+	struct wall_ready *ready;
 	uint64_t times[WALL_TIMES];  /* of tick n: times[n % WALL_TIMES] */
 	uint64_t tick;               /* number of this tick, or of the last one; those that passed without one count */
 	_Atomic uint64_t counted;    /* ticks up to this one are counted as due */
@@ -114,6 +123,7 @@ struct wall {
 	bool marker;                 /* in use */
 	bool nobatch;             /* all threads by signals (nobatch) */
 	uint32_t on, stride;         /* nobatch: threads that had a tick, and ticks from one signal to the next */
+	uint32_t asked;              /* in this tick so many were asked for what the kernel counts of them */
 	uint32_t clocked;            /* threads with no proof but their clock at the last tick */
 	const struct ticker *ticker; /* of the engine's thread */
 };
@@ -139,6 +149,13 @@ void wall_finish(uint32_t i, uint64_t tick);
 bool wall_look(struct thread_record *r, struct wall_sight *s);
 /* Whether thread I has not run since its stack was read, by its proof. */
 bool wall_is_unmoved(uint32_t i);
+
+/* ---- wall_ready.c ---- */
+
+/* Whether the sample of R, thread I, which is ready to run, is one in which it has a CPU. The record is held. */
+enum record_cpu wall_has_cpu(uint32_t i, const struct thread_record *r);
+/* That sample weighs so much. */
+void wall_weighs(uint32_t i, uint64_t weight);
 
 /* ---- wall_waits.c ---- */
 

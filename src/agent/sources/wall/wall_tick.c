@@ -168,6 +168,7 @@ static void ask(uint32_t i, enum thread_state expected, uint64_t now)
 	}
 	wall.stacks[i].trace = NULL;
 	r->sources[wall.event].charged = wall.threads[i].last;
+	r->sources[wall.event].had_cpu = expected == THREAD_RUNNING ? wall_has_cpu(i, r) : CPU_NOT_KNOWN;
 	tick_ask(r, wall.event, expected, now);
 }
 
@@ -202,8 +203,10 @@ static bool is_unanswered(uint32_t i)
 	if (tick_is_open(r, wall.event))
 		return true;
 	/* The time up to its answer is in that sample. */
-	if (r->sources[wall.event].charged > t->last)
+	if (r->sources[wall.event].charged > t->last) {
+		wall_weighs(i, r->sources[wall.event].charged - t->last);
 		t->last = t->begun = r->sources[wall.event].charged;
+	}
 	return false;
 }
 

@@ -14,7 +14,7 @@
 #define JSTROBE_READERS_JFR_CHUNK_H
 
 #include "common/base/vector.h"
-#include "profile/readers/input.h"
+#include "profile/readers/input/input.h"
 #include "profile/readers/jfr/jfr_reader.h"
 
 #define CHUNK_HEADER 68

@@ -5,6 +5,7 @@
  * as CPU-time sample, so that every tool finds the one it knows; and the JDK may tell the same allocation
  * by a sample and by the new TLAB it was in.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/wide.h"
@@ -82,7 +83,7 @@ static uint32_t with_object(struct chunk_handlers *w, const struct event_counts 
 	uint32_t type = METADATA_NONE, frame;
 	size_t i;
 
-	for (i = 0; i < w->handlers.count; i++)
+	for (i = 0; i < w->sample_handlers; i++)
 		if (w->handlers.items[i].has_object && w->handlers.items[i].event == a->event)
 			type = w->handlers.items[i].object_type;
 	if (type == METADATA_NONE)
@@ -92,20 +93,41 @@ static uint32_t with_object(struct chunk_handlers *w, const struct event_counts 
 	return frame == LISTS_FAILED ? LISTS_FAILED : read_aggregate_leaf(w->aggregate, stack, frame);
 }
 
-static void merge_stack(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,
-			const struct scale *scale, const struct stack_count *t)
+/* How a thread waited, as the type of its event says. */
+static uint8_t state_of_wait(const char *event)
+{
+	static const struct {
+		const char *event;
+		enum thread_state state;
+	} states[] = {
+		{"jdk.JavaMonitorEnter", THREAD_BLOCKED}, {"jdk.JavaMonitorWait", THREAD_WAITING},
+		{"jdk.ThreadPark", THREAD_PARKED}, {"jdk.ThreadSleep", THREAD_SLEEPING},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(states); i++)
+		if (strcmp(event, states[i].event) == 0)
+			return (uint8_t)states[i].state;
+	return THREAD_NONE;
+}
+
+/* The number of the family's count that T goes into. */
+static uint32_t merge_stack(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,
+			    const struct scale *scale, const struct stack_count *t)
 {
 	struct stack_count_with with = {STACK_COUNT_NONE, STACK_COUNT_NONE, THREAD_NONE};
-	uint32_t stack = LISTS_FAILED, thread = READ_NO_THREAD;
+	uint32_t stack = LISTS_FAILED, thread = READ_NO_THREAD, number;
 	bool truncated = false;
 	uint64_t weight;
 
 	if (t->with)
 		with = a->t.with.items[t->with - 1];
+	if (with.state == THREAD_NONE)
+		with.state = state_of_wait(a->event);
 	if (t->stack != STACK_COUNT_NONE)
 		stack = names_stack(&w->names, t->stack, &truncated);
 	if (w->aggregate->no_memory)
-		return;
+		return 0;
 	if (stack == LISTS_FAILED) {
 		stack = w->names.empty_stack;
 		w->aggregate->families.items[family].no_stack += t->samples;
@@ -114,14 +136,15 @@ static void merge_stack(struct chunk_handlers *w, const struct event_counts *a, 
 		w->aggregate->families.items[family].truncated += t->samples;
 	if (with.object != STACK_COUNT_NONE)
 		stack = with_object(w, a, stack, with.object);
-	if (with.thread != STACK_COUNT_NONE)
-		thread = names_thread(&w->names, with.thread);
+	if (with.apart != STACK_COUNT_NONE)
+		thread = w->selection->by_block || w->selection->by_context ? with.apart :
+			 names_thread(&w->names, with.apart);
 	if (stack == LISTS_FAILED) {
 		w->aggregate->no_memory = true;
-		return;
+		return 0;
 	}
 	weight = scaled(scale, t->samples, t->weight);
-	read_aggregate_add(w->aggregate, family, stack, thread, with.state, t->samples, weight);
+	number = read_aggregate_add(w->aggregate, family, stack, thread, with.state, t->samples, weight);
 	if (a->of_calls)
 		read_aggregate_add_objects(w->aggregate, family, stack, thread, with.state, 0,
 					   scaled(scale, t->samples, t->parts));
@@ -131,6 +154,27 @@ static void merge_stack(struct chunk_handlers *w, const struct event_counts *a, 
 	if ((size_t)(t - a->t.items.items) < a->t.growth.count)
 		read_aggregate_add_growth(w->aggregate, family, stack, thread, with.state,
 					  &a->t.growth.items[t - a->t.items.items]);
+	return number;
+}
+
+/* What A's moments say of the family; COUNTS leads from items to its counts. */
+static void merge_moments(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,
+			  const struct scale *scale, const uint32_t *counts)
+{
+	struct moments *to = &w->aggregate->families.items[family].moments;
+	const struct chunk *c = w->chunk;
+	uint32_t thread;
+	size_t i;
+
+	for (i = 0; i < a->moments.count && !w->aggregate->no_memory; i++) {
+		const struct chunk_moment *m = &a->moments.items[i];
+
+		thread = m->thread == STACK_COUNT_NONE ? PROFILE_NO_THREAD : names_thread(&w->names, m->thread);
+		moments_add(to, chunk_time(c, m->time) - w->selection->moments_from,
+			    wide_scale(m->span, NS_PER_S, 0, MAX(c->ticks_per_second, 1)), counts[m->item], thread,
+			    m->samples, scaled(scale, m->samples, m->weight));
+		w->aggregate->no_memory |= to->failed;
+	}
 }
 
 static void merge_threads(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,
@@ -167,15 +211,26 @@ static void merge(struct chunk_handlers *w, const struct event_counts *a, const 
 	bool bytes = known && known->unit == FAMILY_BYTES;
 	enum weight_kind kind = time ? read_aggregate_time(name) : bytes ? WEIGHT_BYTES : row_kind(name);
 	uint32_t family = read_aggregate_family(w->aggregate, name, kind, NULL);
+	uint32_t *counts = NULL, number;
 	size_t i;
 
 	if (a->t.over)
 		read_aggregate_refuse(w->aggregate, READ_AGGREGATE_SUMS);
 	if (family == UINT32_MAX)
 		return;
-	for (i = 0; i < a->t.items.count && !w->aggregate->no_memory; i++)
-		merge_stack(w, a, family, &scale, &a->t.items.items[i]);
+	if (a->moments.count) {
+		counts = malloc((a->t.items.count + 1) * sizeof(*counts));
+		w->aggregate->no_memory |= !counts;
+	}
+	for (i = 0; i < a->t.items.count && !w->aggregate->no_memory; i++) {
+		number = merge_stack(w, a, family, &scale, &a->t.items.items[i]);
+		if (counts)
+			counts[i] = number;
+	}
 	merge_threads(w, a, family, &scale);
+	if (counts)
+		merge_moments(w, a, family, &scale, counts);
+	free(counts);
 	w->aggregate->families.items[family].failed += a->failed;
 	if (a->is_live)
 		read_aggregate_live(w->aggregate, family, &w->live);
@@ -245,4 +300,5 @@ void event_handlers_aggregate(struct chunk_handlers *w)
 	if (!w->aggregate->no_memory)
 		merge_calls(w);
 	event_handlers_aggregate_timings(w);
+	chunk_marks_aggregate(w);
 }

@@ -25,6 +25,7 @@ static const struct rule rules[] = {
 	{"jdk.ActiveSetting", HANDLE_SETTING, {{"id", SLOT_A}, {"name", SLOT_B}, {"value", SLOT_C}}},
 	{"jdk.JVMInformation", HANDLE_JVM,
 	 {{"jvmVersion", SLOT_A}, {"javaArguments", SLOT_B}, {"pid", SLOT_C}}},
+	{"jstrobe.Surrounding", HANDLE_AROUND, {{"name", SLOT_A}, {"value", SLOT_B}}},
 	{"jdk.CPUTimeSamplesLost", HANDLE_JDK_LOST, {{"lostSamples", SLOT_A}}},
 	{"jstrobe.SampleContext", HANDLE_CONTEXT,
 	 {{"startTime", SLOT_TIME}, {"sampledThread", SLOT_THREAD}, {"traceId", SLOT_A}, {"spanId", SLOT_B},
@@ -95,10 +96,10 @@ static uint32_t add_counts_of(struct chunk_handlers *w, const char *event, const
 	return (uint32_t)w->event_counts.count - 1;
 }
 
-static struct event_handler *add_handler(struct chunk_handlers *w, uint32_t type, enum handler_kind kind)
+struct event_handler *event_handlers_add(struct chunk_handlers *w, uint32_t type, enum handler_kind kind)
 {
 	const struct metadata_type *t = &w->metadata.types.items[type];
-	struct event_handler *handler = has_room(w, w->handlers.count) ? VECTOR_PUSH(&w->handlers) : NULL;
+	struct event_handler *handler = VECTOR_PUSH(&w->handlers);
 	uint32_t *slot;
 
 	if (!handler)
@@ -116,6 +117,11 @@ static struct event_handler *add_handler(struct chunk_handlers *w, uint32_t type
 	if (slot)
 		*slot = (uint32_t)w->handlers.count;
 	return slot ? handler : NULL;
+}
+
+static struct event_handler *add_handler(struct chunk_handlers *w, uint32_t type, enum handler_kind kind)
+{
+	return has_room(w, w->handlers.count) ? event_handlers_add(w, type, kind) : NULL;
 }
 
 /* Samples of EVENT are of memory that is freed, which is asked for. */
@@ -207,6 +213,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	handler->has_size = is_size;
 	handler->left = left;
 	handler->is_live = is_live;
+	handler->lasts = weight && strcmp(weighs, "duration") == 0;
 	handler->outside = size && size == weight && strcmp(event, "jdk.ObjectAllocationOutsideTLAB") == 0;
 	if (io)
 		said = add_call(w, handler);
@@ -349,6 +356,8 @@ static int add_types(struct chunk_handlers *w)
 	for (i = 0; rc == 0 && i < w->metadata.types.count; i++)
 		if (w->metadata.types.items[i].event)
 			rc = add_type(w, i);
+	if (rc == 0)
+		rc = chunk_marks_learn(w);
 	w->ours = metadata_by_name(&w->metadata, "jstrobe.Counters") != METADATA_NONE;
 	return rc;
 }
@@ -369,12 +378,14 @@ static void begin_event_counts(struct chunk_handlers *w)
 	size_t i;
 
 	w->cells = 0;
+	chunk_marks_begin(w);
 
 	for (i = 0; i < w->event_counts.count; i++) {
 		struct event_counts *a = &w->event_counts.items[i];
 
 		a->weighed = a->begun = false;
 		a->failed = 0;
+		a->moments.count = 0;
 		stack_counts_empty(&a->t);
 	}
 }
@@ -382,8 +393,12 @@ static void begin_event_counts(struct chunk_handlers *w)
 /* Only the counts of the first COUNT events are left. */
 static void end_event_counts(struct chunk_handlers *w, size_t count)
 {
-	while (w->event_counts.count > count)
-		stack_counts_end(&w->event_counts.items[--w->event_counts.count].t);
+	while (w->event_counts.count > count) {
+		struct event_counts *a = &w->event_counts.items[--w->event_counts.count];
+
+		stack_counts_end(&a->t);
+		free(a->moments.items);
+	}
 }
 
 int event_handlers_init(struct chunk_handlers *w, const struct selection *selection, struct read_aggregate *aggregate,
@@ -453,6 +468,7 @@ int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 	w->chunk = c;
 	end_event_counts(w, w->event_count);
 	w->trace_context.wanted = false;
+	w->trace_context.number = 0;
 	w->object.weight = 0;
 	w->call.there = false;
 	io_lines_clear(&w->calls);
@@ -493,6 +509,7 @@ void event_handlers_free(struct chunk_handlers *w)
 	free(w->unweighed.items);
 	free(w->unweighed_wall.items);
 	free(w->timings.items);
+	free(w->others.items);
 	io_lines_free(&w->calls);
 	free(w->states);
 	free(w->threads);

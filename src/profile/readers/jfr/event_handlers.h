@@ -6,6 +6,7 @@
 
 #include "profile/readers/context_filter.h"
 #include "profile/readers/io_lines.h"
+#include "profile/readers/jfr/chunk_marks.h"
 #include "profile/readers/jfr/chunk_names.h"
 #include "profile/readers/jfr/event_sources.h"
 #include "profile/readers/jfr/left_blocks.h"
@@ -22,6 +23,11 @@ struct selection {
 	bool by_thread;
 	bool bci;             /* frames have their places in the bytecode */
 	bool norm, simple;    /* how classes of objects are spelled; those of methods get that when they are written */
+	bool by_context;      /* stacks are apart by what their threads worked for, for which `apart` is a pair */
+	bool by_block;        /* stacks are apart by the block of BLOCKS_FROM … BLOCKS_TO that they are of */
+	int64_t blocks_from, blocks_to; /* ns since 1970 */
+	bool moments;         /* it is kept when each sample was taken: ns since MOMENTS_FROM, ns since 1970 */
+	int64_t moments_from;
 	bool in_range;        /* FROM and TO are set */
 	int64_t from, to;     /* ns since 1970 */
 	struct spans *spans;  /* samples of these times alone; NULL = all */
@@ -44,7 +50,9 @@ enum handler_kind {
 	HANDLE_OBJECT_WEIGHT, /* jstrobe.ObjectWeight, jstrobe.LiveWeight: the same */
 	HANDLE_FREED,     /* a block, or a part of a mapping, is gone */
 	HANDLE_IO_WEIGHT, /* jstrobe.IOWeight: the same */
+	HANDLE_AROUND,    /* jstrobe.Surrounding: a number of struct surroundings */
 	HANDLE_LIVE_HEAP, /* jstrobe.LiveHeap: of all live objects behind it */
+	HANDLE_MARK,      /* no sample: chunk_marks.h */
 };
 
 enum handler_slot {
@@ -58,9 +66,10 @@ struct event_handler {
 	const char *event;
 	uint64_t type_id;
 	uint32_t layout;
-	uint32_t counts, wall_counts; /* of chunk_handlers.event_counts */
+	uint32_t counts, wall_counts; /* of chunk_handlers.event_counts; HANDLE_MARK: of its others */
 	bool has_stack, has_thread, has_state, has_object, has_time;
 	bool has_size;      /* its weight is of objects of that size */
+	bool lasts;         /* its weight is how long it took */
 	bool is_live;       /* it is an object that is there */
 	bool outside;       /* its weight is the size of an object outside TLABs */
 	enum left_role { LEFT_NONE, LEFT_BLOCK, LEFT_MAPPING } left; /* native memory that is freed some time */
@@ -69,6 +78,13 @@ struct event_handler {
 	uint32_t object_type;
 	enum metadata_unit unit; /* HANDLE_TIMING: of the average; HANDLE_SPAN: of the duration */
 	uint64_t slots[SLOTS];
+};
+
+/* When an item of the counts below was seen. */
+struct chunk_moment {
+	uint64_t time, span; /* ticks */
+	uint32_t item, thread; /* thread: its place, or STACK_COUNT_NONE */
+	uint64_t samples, weight;
 };
 
 /* The samples of one event of the chunk. */
@@ -83,15 +99,16 @@ struct event_counts {
 	bool begun;              /* its counts are ready for this chunk: it has had a sample */
 	bool of_calls;           /* parts of its counts are of weights, those that are estimates */
 	struct stack_counts t;
+	VECTOR(struct chunk_moment) moments; /* of its items, where these are kept */
 	uint64_t failed;
 };
 
 /*
  * An event whose weight is still to come: the counts of its event, the one in them (STACK_COUNT_NONE: it does not
- * count), its thread, and how many of its samples count.
+ * count), its moment + 1 (0: none is kept), its thread, and how many of its samples count.
  */
 struct unweighed {
-	uint32_t counts, item, thread;
+	uint32_t counts, item, moment, thread;
 	uint32_t counted, samples;
 };
 
@@ -113,6 +130,14 @@ struct chunk_handlers {
 	struct field_layouts layouts;
 	struct pools pools;
 	VECTOR(struct event_handler) handlers;
+	size_t sample_handlers; /* the others are of marks */
+	/* of small type numbers that are neither samples nor marks: handler + 1; when one is read, and the last */
+	uint16_t by_other_type[2048];
+	struct {
+		uint32_t until_read, at; /* after how many; in the chunk */
+	} counted[2048];
+	uint32_t others_read; /* OTHERS_READ, or all of them */
+	VECTOR(struct chunk_others) others;
 	uint16_t by_type[2048]; /* type number → handler + 1 */
 	struct map by_any_type; /* the same for larger numbers */
 	size_t event_count; /* counts that the handlers have from the beginning; others are events' by name */
@@ -127,10 +152,10 @@ struct chunk_handlers {
 	uint8_t *states;        /* by place: enum state_mark, and the enum thread_state above it */
 	uint8_t *threads;       /* by place: whether it is wanted; NULL = all are */
 	uint32_t stack_count, thread_count, state_count;
-	/* Where samples are wanted by their trace contexts: the last one, which is wanted, of whom and when. */
+	/* Where samples are wanted or apart by their trace contexts: the last one, of whom and when. */
 	struct {
 		bool wanted;
-		uint32_t thread;
+		uint32_t thread, number; /* number: read_contexts.h */
 		uint64_t time;
 	} trace_context;
 	struct {
@@ -176,8 +201,18 @@ bool event_is_lock_of_ours(const struct chunk_handlers *w, const struct source *
 /* Mark the chunk's states and threads by what the selection says of them. 0 or -ENOMEM. */
 int event_handlers_mark_states(struct chunk_handlers *w);
 int event_handlers_mark_threads(struct chunk_handlers *w);
+/* The events of TYPE get a handler, which is to be filled in. NULL: no memory. */
+struct event_handler *event_handlers_add(struct chunk_handlers *w, uint32_t type, enum handler_kind kind);
 /* Take one event of the chunk. */
 void handler_take(struct chunk_handlers *w, struct event_handler *handler, const struct chunk_event *e);
+/* The inline text at slot AT, valid until the next one is read into TO. */
+const char *handler_inline_text(struct chunk_handlers *w, uint64_t at, struct buffer *to);
+/* Take one jstrobe.SampleContext. */
+void handler_context(struct chunk_handlers *w, const struct event_handler *handler);
+/* Whether the sample of THREAD at TIME is wanted by what it worked for, which the event before it says. */
+bool handler_is_of_context(const struct chunk_handlers *w, uint32_t thread, uint64_t time);
+/* By what that sample is kept apart: a pair of the aggregate. */
+uint32_t handler_in_context(struct chunk_handlers *w, uint32_t thread, uint64_t time, bool by_thread);
 /* Take one jdk.MethodTiming, and at the end of the chunk add them all to the aggregate. */
 void handler_timing(struct chunk_handlers *w, const struct event_handler *handler);
 void event_handlers_aggregate_timings(struct chunk_handlers *w);
@@ -197,6 +232,16 @@ static inline struct event_handler *event_handlers_find(struct chunk_handlers *w
 		at = slot ? *slot : 0;
 	}
 	return at ? &w->handlers.items[at - 1] : NULL;
+}
+
+/* E has no handler of its own: it is counted. */
+static inline void event_handlers_count(struct chunk_handlers *w, const struct chunk_event *e)
+{
+	if (unlikely(e->type >= ARRAY_LEN(w->counted)))
+		return;
+	w->counted[e->type].at = (uint32_t)(e->at - w->chunk->start);
+	if (unlikely(--w->counted[e->type].until_read == 0))
+		chunk_marks_read(w, e);
 }
 
 #endif

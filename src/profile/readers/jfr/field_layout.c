@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "profile/readers/input.h"
+#include "profile/readers/input/input.h"
 
 #define NESTED_MAX 16
 #define STEPS_MAX 65536

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/readers/jfr/recording_info.h"
+#include "profile/readers/input/progress.h"
 
 #define FORGET_EVERY (16u << 20) /* bytes */
 
@@ -46,7 +47,7 @@ static void extend(struct recording_info *info, const struct chunk *c)
 static void read_events(struct chunk_handlers *w)
 {
 	const struct chunk *c = w->chunk;
-	uint64_t at = c->start + CHUNK_HEADER, forgotten = c->start;
+	uint64_t at = c->start + CHUNK_HEADER, forgotten = c->start, told = at;
 	struct chunk_event e;
 
 	for (; chunk_event(c, at, &e) && !w->aggregate->no_memory; at += e.size) {
@@ -54,6 +55,13 @@ static void read_events(struct chunk_handlers *w)
 
 		if (handler)
 			handler_take(w, handler, &e);
+		else
+			event_handlers_count(w, &e);
+		if (at - told > PROGRESS_EVERY) {
+			told = at;
+			if (!progress_goes_on(at, c->in->size))
+				return;
+		}
 		if (at - forgotten > FORGET_EVERY) {
 			input_forget(c->in, forgotten, at);
 			forgotten = at;
@@ -111,6 +119,10 @@ static bool next_chunk(struct reading *r, struct chunk *c)
 
 	memset(c, 0, sizeof(*c));
 	pthread_mutex_lock(&r->lock);
+	if (r->rc == 0 && r->at && !progress_goes_on(r->at, r->in->size)) {
+		pthread_mutex_unlock(&r->lock);
+		return false;
+	}
 	if (r->rc == 0)
 		r->rc = chunk_find(c, r->in, r->at);
 	if (r->rc == 0) {
@@ -221,6 +233,9 @@ int recording_read(const struct input *in, const struct selection *selection, st
 		all[i].aggregate = i ? &all[i].own_aggregate : aggregate;
 		all[i].info = i ? &all[i].own_info : info;
 		all[i].own_aggregate.per_thread = aggregate->per_thread;
+		all[i].own_aggregate.by_block = aggregate->by_block;
+		all[i].own_aggregate.by_context = aggregate->by_context;
+		kept_marks_begin(&all[i].own_aggregate.marks, &aggregate->marks);
 		read_aggregate_limit(all[i].aggregate, in->size, threads);
 	}
 	work_together(all, threads);

@@ -86,13 +86,6 @@ static void keep_unweighed(struct chunk_handlers *w, bool wall, const struct unw
 	w->aggregate->no_memory |= !u;
 }
 
-/* Whether the sample of THREAD at TIME is wanted by what it worked for, which the event before it says. */
-static bool is_of_context(const struct chunk_handlers *w, uint32_t thread, uint64_t time)
-{
-	return !context_filter_is_set(&w->selection->context_filter) ||
-	       (w->trace_context.wanted && w->trace_context.thread == thread && w->trace_context.time == time);
-}
-
 /* WEIGHT bytes of objects of SIZE. Of others' recordings it is of what else was in a TLAB, or no estimate of a sum. */
 static void add_objects(struct stack_count *item, uint64_t weight, uint64_t size)
 {
@@ -100,6 +93,23 @@ static void add_objects(struct stack_count *item, uint64_t weight, uint64_t size
 
 	if (__builtin_add_overflow(item->parts, parts, &item->parts))
 		item->parts = UINT64_MAX;
+}
+
+/* When ITEM of A was seen; the number of its moment + 1, 0: none is kept. */
+static uint32_t keep_moment(struct chunk_handlers *w, struct event_counts *a, const struct event_handler *handler,
+			    const struct chunk_moment *is)
+{
+	struct chunk_moment *m = w->selection->moments ? VECTOR_PUSH(&a->moments) : NULL;
+
+	if (!w->selection->moments)
+		return 0;
+	w->aggregate->no_memory |= !m;
+	if (!m)
+		return 0;
+	*m = *is;
+	if (handler->lasts)
+		m->span = (int64_t)handler->slots[SLOT_WEIGHT] < 0 ? 0 : handler->slots[SLOT_WEIGHT];
+	return (uint32_t)a->moments.count;
 }
 
 /* Native memory came or went: it is noted before anything else is read. */
@@ -215,6 +225,21 @@ static void note_span(struct chunk_handlers *w, const struct event_handler *hand
 		thread_id(w, place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD])), from, to});
 }
 
+/* By what samples of THREAD at TIME (ticks) are kept apart. WALL: of wall time, where idle threads are told. */
+static uint32_t apart(struct chunk_handlers *w, uint32_t thread, int64_t time, bool wall)
+{
+	const struct selection *s = w->selection;
+	int64_t at;
+
+	if (s->by_context)
+		return handler_in_context(w, thread, (uint64_t)time, s->by_thread || wall);
+	if (!s->by_block)
+		return s->by_thread || wall ? thread : STACK_COUNT_NONE;
+	at = MIN(MAX(chunk_time(w->chunk, (uint64_t)time), s->blocks_from), s->blocks_to - 1);
+	return (uint32_t)wide_scale((uint64_t)(at - s->blocks_from), PROFILE_BLOCKS, 0,
+				    (uint64_t)(s->blocks_to - s->blocks_from));
+}
+
 static void take_sample(struct chunk_handlers *w, struct event_handler *handler, uint64_t position)
 {
 	const uint64_t *slots = handler->slots;
@@ -226,7 +251,7 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 	struct event_counts *a = &w->event_counts.items[handler->counts];
 	uint64_t samples = handler->kind == HANDLE_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1;
 	uint64_t weight = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT]; /* less than nothing is nothing */
-	uint32_t object = STACK_COUNT_NONE, item = STACK_COUNT_NONE;
+	uint32_t object = STACK_COUNT_NONE, item = STACK_COUNT_NONE, moment = 0;
 	bool said = handler->of_call && w->call.there && w->call.time == slots[SLOT_TIME];
 	uint64_t all, size;
 	bool wall = handler->kind == HANDLE_EXECUTION && (w->knows_cpu_state || w->ours) &&
@@ -260,11 +285,12 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 				   said ? w->call.target : slots[SLOT_OBJECT]);
 	if (!wall && handler->kind != HANDLE_WALL)
 		mark &= STATE_CPU | STATE_UNWANTED; /* states are told of wall-clock samples */
-	if (samples && !(mark & STATE_UNWANTED) && is_of_context(w, thread, slots[SLOT_TIME]) &&
+	if (samples && !(mark & STATE_UNWANTED) && handler_is_of_context(w, thread, slots[SLOT_TIME]) &&
 	    (!w->selection->spans || spans_hold(w->selection->spans, thread_id(w, thread),
 						chunk_time(w->chunk, slots[SLOT_TIME]))) &&
 	    (!w->threads || (thread != STACK_COUNT_NONE && w->threads[thread]))) {
-		item = stack_count_add(&a->t, stack, thread, w->selection->by_thread, object,
+		item = stack_count_add(&a->t, stack, thread, apart(w, thread, (int64_t)slots[SLOT_TIME],
+							   wall || handler->kind == HANDLE_WALL), object,
 				 mark >> STATE_SHIFT, samples, weight);
 		a->failed += slots[SLOT_FAILED] != 0;
 		w->aggregate->no_memory |= item == STACK_COUNT_NONE;
@@ -275,12 +301,16 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 			a->t.items.items[item].parts += weight;
 		if (said)
 			take_call(w, handler, object);
+		if (item != STACK_COUNT_NONE)
+			moment = keep_moment(w, a, handler, &(struct chunk_moment){
+				slots[SLOT_TIME], handler->kind == HANDLE_WALL ? slots[SLOT_SPAN] : 0, item, thread,
+				samples, weight});
 		if (handler->is_live && w->live.known && item != STACK_COUNT_NONE && slots[SLOT_B] <= w->live_end)
 			stack_counts_grow(&a->t, item, weight, slots[SLOT_B] > w->middle);
 	}
 	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
 		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){
-			(uint32_t)(a - w->event_counts.items), item, thread, (uint32_t)samples, (uint32_t)all});
+			(uint32_t)(a - w->event_counts.items), item, moment, thread, (uint32_t)samples, (uint32_t)all});
 }
 
 /* A number of base-64 VLQ at *TEXT, moved past it: docs/reference/jfr.md. False at the end, or if it is none. */
@@ -314,6 +344,8 @@ static void weigh(struct chunk_handlers *w, const struct unweighed *u, uint64_t 
 	if (u->counted != u->samples)
 		ns = wide_scale(ns, u->counted, 0, u->samples);
 	a->t.items.items[u->item].weight += ns;
+	if (u->moment)
+		a->moments.items[u->moment - 1].weight += ns;
 	a->t.over |= __builtin_add_overflow(a->t.weight, ns, &a->t.weight);
 	a->t.threads[u->thread + 1].weight += ns;
 }
@@ -409,8 +441,7 @@ static void take_setting(struct chunk_handlers *w, const uint64_t *slots)
 		w->info->period = ns;
 }
 
-/* The inline text at slot AT, valid until the next one is read. */
-static const char *inline_text(struct chunk_handlers *w, uint64_t at, struct buffer *to)
+const char *handler_inline_text(struct chunk_handlers *w, uint64_t at, struct buffer *to)
 {
 	struct reader r = names_reader(&w->names, at);
 	uint64_t key;
@@ -419,41 +450,6 @@ static const char *inline_text(struct chunk_handlers *w, uint64_t at, struct buf
 		text_read(&r, to, &key);
 	buffer_putc(to, '\0');
 	return to->failed ? "" : to->data;
-}
-
-/* Whether the labels of that number in the aggregate's strings have the one that is wanted: looked for once. */
-static bool has_label(struct chunk_handlers *w, uint32_t labels)
-{
-	uint32_t *known = map_put(&w->labels, labels, NULL);
-
-	if (!known) {
-		w->aggregate->no_memory = true;
-		return false;
-	}
-	if (!*known)
-		*known = 1 + context_filter_wants_label(&w->selection->context_filter,
-							strings_get(&w->aggregate->strings, labels));
-	return *known == 2;
-}
-
-static void take_trace_context(struct chunk_handlers *w, const struct event_handler *handler)
-{
-	const uint64_t *slots = handler->slots;
-	struct buffer trace = BUFFER_INIT, span = BUFFER_INIT;
-	uint32_t labels = 0;
-
-	if (!context_filter_is_set(&w->selection->context_filter))
-		return;
-	if (handler->has_object && *w->selection->context_filter.label)
-		labels = names_text(&w->names, handler->object_type, slots[SLOT_OBJECT]);
-	w->trace_context.thread = place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD]);
-	w->trace_context.time = slots[SLOT_TIME];
-	w->trace_context.wanted =
-		context_filter_wants_ids(&w->selection->context_filter, inline_text(w, slots[SLOT_A], &trace),
-					 inline_text(w, slots[SLOT_B], &span)) &&
-		has_label(w, labels);
-	buffer_free(&trace);
-	buffer_free(&span);
 }
 
 static void take_jvm(struct chunk_handlers *w, const uint64_t *slots)
@@ -472,6 +468,23 @@ static void take_jvm(struct chunk_handlers *w, const uint64_t *slots)
 	w->jvm.arguments = arguments;
 	w->jvm.pid = pid;
 	recording_info_jvm(w->info, strings, strings_get(strings, version), strings_get(strings, arguments), pid);
+}
+
+/* They speak of the whole recording: a part of its time has others. */
+static void take_surrounding(struct chunk_handlers *w, const uint64_t *slots)
+{
+	struct recording_info *info = w->info;
+	struct buffer name = BUFFER_INIT;
+	enum surrounding which;
+
+	if (w->selection->in_range)
+		return;
+	which = surrounding_by_name(handler_inline_text(w, slots[SLOT_A], &name));
+	buffer_free(&name);
+	if (which == SURROUNDINGS)
+		return;
+	info->around_twice |= around_known(&info->around, which);
+	around_set(&info->around, which, slots[SLOT_B]);
 }
 
 void handler_take(struct chunk_handlers *w, struct event_handler *handler, const struct chunk_event *e)
@@ -498,6 +511,9 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 	switch (handler->kind) {
 	case HANDLE_FREED:
 		break;
+	case HANDLE_MARK:
+		chunk_marks_take(w, handler);
+		break;
 	case HANDLE_SPAN:
 		note_span(w, handler);
 		break;
@@ -521,11 +537,14 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 	case HANDLE_SETTING:
 		take_setting(w, handler->slots);
 		break;
+	case HANDLE_AROUND:
+		take_surrounding(w, handler->slots);
+		break;
 	case HANDLE_JVM:
 		take_jvm(w, handler->slots);
 		break;
 	case HANDLE_CONTEXT:
-		take_trace_context(w, handler);
+		handler_context(w, handler);
 		break;
 	case HANDLE_OBJECT_WEIGHT:
 		w->object.time = handler->slots[SLOT_TIME];

@@ -6,6 +6,7 @@
 
 #include "common/base/buffer.h"
 #include "profile/readers/read_aggregate.h"
+#include "profile/model/surroundings.h"
 
 /* Our own counts of an event's samples, as of the end of the recording. */
 struct recording_info_counts {
@@ -13,6 +14,7 @@ struct recording_info_counts {
 	uint64_t said_at;       /* where in the file, 0 = only losses were said */
 	uint64_t interval, taken, stored, complete, cpu_time, own_cpu;
 	uint64_t weight_stored;
+	uint64_t ambiguous;                 /* of results in JSON only */
 	uint64_t left_out, weight_left_out; /* by include and exclude: stored, but not in the file */
 	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];
 	bool partial;                       /* as in struct profile; recordings of older versions do not say it */
@@ -27,6 +29,8 @@ struct recording_info {
 	uint32_t jdk, main_class;           /* strings of the aggregate */
 	uint64_t jdk_lost;                  /* jdk.CPUTimeSamplesLost */
 	VECTOR(struct recording_info_counts) counts;
+	struct surroundings around;         /* as `record` saw them */
+	bool around_twice;                  /* several sessions have some: they are of none of them alone, nor of all */
 	/* what could not be read */
 	uint32_t chunks, open_chunks, lost_chunks;
 	uint64_t lost_bytes;

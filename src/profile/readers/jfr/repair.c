@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "profile/readers/input/progress.h"
 #include "profile/readers/read_formats.h"
 
 #define PADDED 5 /* bytes of a number that is filled in when it is known; 35 bits */
@@ -154,10 +155,10 @@ static bool put_chunk(const struct chunk *c, struct buffer *out)
 int recording_repair(const struct input *in, struct buffer *out, struct recording_info *info)
 {
 	uint64_t at = 0;
-	struct chunk c;
-	int rc;
+	struct chunk c = {.in = in};
+	int rc = 0;
 
-	while ((rc = chunk_find(&c, in, at)) == 0) {
+	while ((!at || progress_goes_on(at, in->size)) && (rc = chunk_find(&c, in, at)) == 0) {
 		bool good = true;
 
 		info->lost_bytes += c.start - at + (c.next - c.end);
@@ -175,5 +176,5 @@ int recording_repair(const struct input *in, struct buffer *out, struct recordin
 	chunk_free(&c);
 	if (rc == -ENOENT)
 		info->lost_bytes += in->size - at;
-	return rc != -ENOENT ? rc : info->chunks ? 0 : -EBADMSG;
+	return rc && rc != -ENOENT ? rc : info->chunks ? 0 : -EBADMSG;
 }

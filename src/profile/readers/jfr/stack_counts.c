@@ -54,31 +54,31 @@ void stack_counts_end(struct stack_counts *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* The number of THREAD, OBJECT and STATE together, 0 for none of them. */
-static uint32_t with_number(struct stack_counts *t, uint32_t thread, uint32_t object, uint8_t state)
+/* The number of APART, OBJECT and STATE together, 0 for none of them. */
+static uint32_t with_number(struct stack_counts *t, uint32_t apart, uint32_t object, uint8_t state)
 {
 	struct stack_count_with *with;
 	uint32_t *pair, *slot = NULL;
 
-	if (thread == STACK_COUNT_NONE && object == STACK_COUNT_NONE && !state)
+	if (apart == STACK_COUNT_NONE && object == STACK_COUNT_NONE && !state)
 		return 0;
-	pair = map_put(&t->with_index, (uint64_t)thread << 32 | object, NULL);
+	pair = map_put(&t->with_index, (uint64_t)apart << 32 | object, NULL);
 	if (pair && !*pair)
 		*pair = t->with_index.count;
 	if (pair)
 		slot = map_put(&t->with_states, (uint64_t)*pair << 8 | state, NULL);
 	if (slot && !*slot && (with = VECTOR_PUSH(&t->with))) {
-		*with = (struct stack_count_with){thread, object, state};
+		*with = (struct stack_count_with){apart, object, state};
 		*slot = (uint32_t)t->with.count;
 	}
 	t->no_memory |= !slot || !*slot;
 	return slot ? *slot : 0;
 }
 
-struct stack_count *stack_count_of(struct stack_counts *t, uint32_t stack, uint32_t thread, uint32_t object,
+struct stack_count *stack_count_of(struct stack_counts *t, uint32_t stack, uint32_t apart, uint32_t object,
 				   uint8_t state)
 {
-	uint32_t with = with_number(t, thread, object, state), *slot;
+	uint32_t with = with_number(t, apart, object, state), *slot;
 	struct stack_count *item;
 
 	slot = with ? map_put(&t->others, (uint64_t)with << 32 | stack, NULL) : &t->direct[stack + 1];

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/readers/read_contexts.h"
+
 static uint32_t copy_string(struct read_aggregate *to, const struct read_aggregate *from, uint32_t number)
 {
 	const char *text = strings_get(&from->strings, number);
@@ -66,23 +68,29 @@ static void copy_stacks(struct read_aggregate *to, const struct read_aggregate *
 	free(list);
 }
 
+/* THREADS leads to the numbers of threads in TO, APART to those of what stacks are apart by. */
 static void copy_family(struct read_aggregate *to, const struct read_aggregate *source,
-			const struct read_aggregate_family *from, const uint32_t *stacks, const uint32_t *threads)
+			const struct read_aggregate_family *from, const uint32_t *stacks, const uint32_t *threads,
+			const uint32_t *apart)
 {
 	uint32_t number = read_aggregate_family(to, from->name, from->weight_kind, from->unit);
 	struct read_aggregate_family *family;
+	uint32_t *counts = calloc(from->stack_counts.count + 1, sizeof(*counts));
 	size_t i;
 
-	if (number == UINT32_MAX)
+	to->no_memory |= !counts;
+	if (number == UINT32_MAX || !counts) {
+		free(counts);
 		return;
+	}
 	for (i = 0; i < from->stack_counts.count; i++) {
 		const struct read_aggregate_count *t = &from->stack_counts.items[i];
-		uint32_t thread = t->thread == READ_NO_THREAD ? READ_NO_THREAD : threads[t->thread];
+		uint32_t thread = t->thread == READ_NO_THREAD || to->by_block ? t->thread : apart[t->thread];
 
 		if (from->sums)
 			read_aggregate_raise(to, number, stacks[t->stack], t->samples, t->weight);
 		else
-			read_aggregate_add(to, number, stacks[t->stack],
+			counts[i] = read_aggregate_add(to, number, stacks[t->stack],
 				 thread, t->state, t->samples, t->weight);
 		read_aggregate_add_objects(to, number, stacks[t->stack], thread, t->state, t->parts, t->outside);
 		if (i < from->growth.count)
@@ -93,6 +101,9 @@ static void copy_family(struct read_aggregate *to, const struct read_aggregate *
 		read_aggregate_add_thread(to, number, threads[from->threads.items[i].thread],
 				from->threads.items[i].samples, from->threads.items[i].weight);
 	family = &to->families.items[number];
+	moments_join(&family->moments, &from->moments, counts, threads);
+	to->no_memory |= family->moments.failed;
+	free(counts);
 	for (i = 0; i < from->calls.items.count; i++) {
 		const struct io_line *line = &from->calls.items.items[i];
 
@@ -108,28 +119,46 @@ static void copy_family(struct read_aggregate *to, const struct read_aggregate *
 	family->lives_twice |= from->lives_twice;
 }
 
+/* Texts of one aggregate become those of another. */
+struct strings_of {
+	struct read_aggregate *to;
+	const struct read_aggregate *from;
+};
+
+static uint32_t string_of(void *arg, uint32_t number)
+{
+	const struct strings_of *both = arg;
+
+	return copy_string(both->to, both->from, number);
+}
+
 void workers_join_aggregate(struct read_aggregate *to, const struct read_aggregate *from)
 {
 	uint32_t *frames = calloc(from->frames.places.count + 1, sizeof(*frames));
 	uint32_t *stacks = calloc(from->stacks.places.count + 1, sizeof(*stacks));
 	uint32_t *threads = calloc(from->threads.places.count + 1, sizeof(*threads));
+	uint32_t *pairs = calloc(from->pairs.places.count + 1, sizeof(*pairs));
 	size_t i;
 
 	if (from->too_much)
 		read_aggregate_refuse(to, from->too_much);
-	to->no_memory |= !frames || !stacks || !threads || from->no_memory;
+	to->no_memory |= !frames || !stacks || !threads || !pairs || from->no_memory;
 	if (!to->no_memory) {
 		copy_frames(to, from, frames);
 		copy_threads(to, from, threads);
+		read_contexts_join(to, from, threads, pairs);
 	}
 	if (!to->no_memory)
 		copy_stacks(to, from, frames, stacks);
 	for (i = 0; i < from->families.count && !to->no_memory; i++)
-		copy_family(to, from, &from->families.items[i], stacks, threads);
-	to->no_memory |= to->strings.failed;
+		copy_family(to, from, &from->families.items[i], stacks, threads, to->by_context ? pairs : threads);
+	if (!to->no_memory)
+		kept_marks_join(&to->marks, &from->marks, string_of, &(struct strings_of){to, from}, threads);
+	to->no_memory |= to->strings.failed || to->marks.failed;
 	free(frames);
 	free(stacks);
 	free(threads);
+	free(pairs);
 }
 
 /* Sums of lost samples; of the rest what was said last. */
@@ -176,6 +205,9 @@ void workers_join_info(struct recording_info *to, struct read_aggregate *to_aggr
 	to->lost_chunks += from->lost_chunks;
 	to->lost_bytes += from->lost_bytes;
 	to->constants_damaged |= from->constants_damaged;
+	to->around_twice |= from->around_twice || (to->around.known & from->around.known);
+	if (from->around.known)
+		to->around = from->around;
 	for (i = 0; i < from->counts.count; i++) {
 		const struct recording_info_counts *c = &from->counts.items[i];
 		uint32_t event = copy_string(to_aggregate, from_aggregate, c->event);

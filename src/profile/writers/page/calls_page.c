@@ -90,30 +90,26 @@ static void put_cpu(const struct calls_node *n, struct page_bytes *cpu)
 			page_varint(cpu, 0);
 }
 
-static int put_tree(const struct profile *p, struct json_writer *w)
+static int put_tree(const struct profile *p, struct json_writer *w, const struct format_options *options)
 {
 	const struct calls *c = p->calls;
-	struct page_bytes tree = {.out = w->out}, cpu = {.out = w->out};
+	struct page_bytes tree = PAGE_BYTES(w, "tree", options), cpu = PAGE_BYTES(w, "cpu", options);
 	struct calls_worth worth;
 	int rc = calls_worth_build(&worth, c);
 	uint64_t count = 0;
 	uint32_t i, before = 0;
 
-	json_begin_text(w, "tree");
 	for (i = 0; rc == 0 && i + 1 < c->node_count; i++)
 		before = put_node(c, &c->nodes[worth.order[i]], before, &tree, &count);
 	page_bytes_end(&tree);
-	json_end_text(w);
 	json_put_number(w, "nodes", count);
 	json_object(w, "calls");
 	json_put_text(w, "timing", p->engine);
 	json_put_bool(w, "timed", c->timed);
 	json_put_bool(w, "cpuExact", c->cpu_exact);
-	json_begin_text(w, "cpu");
 	for (i = 0; rc == 0 && i + 1 < c->node_count; i++)
 		put_cpu(&c->nodes[worth.order[i]], &cpu);
 	page_bytes_end(&cpu);
-	json_end_text(w);
 	calls_worth_free(&worth);
 	return rc;
 }
@@ -166,12 +162,12 @@ void calls_page_details(const struct calls *c, struct buffer *out)
 	buffer_printf(out, "Trees: %" PRIu64 " bytes", c->bytes);
 }
 
-int calls_page_put(struct json_writer *w, const struct profile *p)
+int calls_page_put(struct json_writer *w, const struct profile *p, const struct format_options *options)
 {
 	int rc = put_names(p->calls, w);
 
 	if (rc == 0)
-		rc = put_tree(p, w);
+		rc = put_tree(p, w, options);
 	if (rc == 0)
 		put_more(p->calls, w);
 	return rc;

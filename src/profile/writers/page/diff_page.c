@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/decimal.h"
+#include "profile/model/compare/compare.h"
 #include "profile/model/sorted.h"
 #include "profile/writers/diff.h"
 #include "profile/writers/page/page_put.h"
@@ -54,10 +56,18 @@ static int join(struct both *b, const struct profile *before, const struct profi
 	return 0;
 }
 
+struct more {
+	const struct diff *d;
+	const struct both *both;
+	const struct comparison *comparison;
+	const struct format_options *options;
+};
+
 /* What the nodes of S had before, in the order of the tree: samples, or weights. */
-static void put_column(struct buffer *out, const struct both *b, const struct sorted *s, bool weight)
+static void put_column(struct json_writer *w, const struct more *m, const struct sorted *s, bool weight)
 {
-	struct page_bytes e = {.out = out};
+	struct page_bytes e = PAGE_BYTES(w, weight ? "weight" : "samples", m->options);
+	const struct both *b = m->both;
 	uint32_t i, k, level;
 
 	for (i = 0; i < s->count; i++)
@@ -74,10 +84,34 @@ static void put_column(struct buffer *out, const struct both *b, const struct so
 	page_bytes_end(&e);
 }
 
-struct more {
-	const struct diff *d;
-	const struct both *both;
-};
+/* The methods whose self or total has changed beyond chance, by their names on the page. */
+static void put_changed(struct json_writer *w, const struct comparison *c, const char *key, bool total)
+{
+	uint32_t i;
+
+	json_array(w, key);
+	for (i = 0; i < c->count; i++)
+		if ((total ? &c->rows[i].total : &c->rows[i].self)->verdict != VERDICT_CHANCE)
+			json_put_text(w, NULL, c->rows[i].name);
+	json_end(w);
+}
+
+/* What rates are of and how far chance may put them off, as the page looks at single nodes, too. */
+static void put_chance(struct json_writer *w, const struct comparison *c)
+{
+	unsigned side;
+
+	put_changed(w, c, "changedSelf", false);
+	put_changed(w, c, "changedTotal", true);
+	json_put_value(w, "deviations", decimal_short(c->deviations).text);
+	json_put_value(w, "spread", decimal_short(CHANCE_JAVA).text);
+	json_put_value(w, "runs", decimal_short(CHANCE_OF_ROW).text);
+	json_put_bool(w, "byShare", c->by == BY_SHARE);
+	json_array(w, "per");
+	for (side = 0; side < SIDES; side++)
+		json_put_value(w, NULL, decimal_short(c->by == BY_SHARE ? 1 : c->per[side]).text);
+	json_end(w);
+}
 
 static void put_more(struct json_writer *w, const struct sorted *s, const void *arg)
 {
@@ -88,12 +122,9 @@ static void put_more(struct json_writer *w, const struct sorted *s, const void *
 	json_put_texts(w, {"before", m->d->before_name}, {"after", m->d->after_name});
 	json_put_numbers(w, {"duration", before->duration}, {"stored", before->stored});
 	json_put_bool(w, "byWeight", m->d->by_weight);
-	json_begin_text(w, "samples");
-	put_column(w->out, m->both, s, false);
-	json_end_text(w);
-	json_begin_text(w, "weight");
-	put_column(w->out, m->both, s, true);
-	json_end_text(w);
+	put_chance(w, m->comparison);
+	put_column(w, m, s, false);
+	put_column(w, m, s, true);
 	json_end(w);
 }
 
@@ -101,17 +132,21 @@ void diff_page(const struct diff *d, const char *title, const struct format_opti
 {
 	struct both b = {.frames = NULL};
 	struct format_options own = *options;
-	struct more m = {d, &b};
-	int rc = join(&b, d->before, d->after);
+	struct comparison c;
+	struct more m = {d, &b, &c, &own};
+	int rc = diff_compare(&c, d, format_style(STYLE_PAGE, options) & ~STYLE_ANNOTATE);
 
+	if (rc == 0)
+		rc = join(&b, d->before, d->after);
 	own.total = d->by_weight;
 	own.minwidth = 0; /* what is narrow in one may be wide in the other */
-	page_begin(out, title);
+	page_begin(out, title, "jstrobe diff prints what changed, if it is not asked for a page.\n");
 	if (rc == 0)
 		rc = page_data_put(out, &b.profile, &own, &(struct page_more){put_more, &m});
 	page_end(out);
 	if (rc && !out->failed)
 		out->failed = -rc;
+	compare_free(&c);
 	free(b.frames);
 	free(b.stacks);
 	free(b.moved);

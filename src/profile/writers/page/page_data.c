@@ -1,7 +1,7 @@
 /*
  * page_data.c - a profile as one compact JSON object for web/data.js.
  *
- * Names stand in a table of strings, the tree in one base64 string of bytes, its nodes in
+ * Names stand in a table of strings, the tree in one member of bytes (page_put.h), its nodes in
  * depth-first order without the root:
  *
  *   head     bits 0-2 kind, 3 `kinds` follow, 4 `self` follows, 5-7 up: how many levels the node
@@ -11,7 +11,8 @@
  *   [kinds]  a byte with a bit for each kind that was seen, and a varint of samples for each bit
  *   [self]   varint samples, varint ns
  *
- * `objects` has a varint for each node, in the same order: what its own samples of objects stand for.
+ * `objects` has a varint for each node, in the same order: what its own samples of objects stand for. `idle` has two:
+ * of its own samples and weight those of waits for work.
  *
  * Varints are LEB128. A page of 100,000 stacks is a few MB this way and opens at once.
  */
@@ -26,6 +27,8 @@
 #include "profile/model/loss_line.h"
 #include "profile/model/profile_unit.h"
 #include "profile/model/sorted.h"
+#include "profile/model/work/work.h"
+#include "profile/writers/page/time_page.h"
 #include "profile/writers/writers.h"
 
 /* ---- the tree ---- */
@@ -86,13 +89,12 @@ static void put_node(struct page_bytes *e, const struct node *n, uint32_t name, 
 	}
 }
 
-static void put_tree(struct json_writer *w, const struct sorted *s)
+static void put_tree(struct json_writer *w, const struct sorted *s, const struct format_options *options)
 {
-	struct page_bytes e = {.out = w->out};
+	struct page_bytes e = PAGE_BYTES(w, "tree", options);
 	uint32_t i, level, before = 0;
 	uint64_t nodes = 0;
 
-	json_begin_text(w, "tree");
 	for (i = 0; i < s->count; i++) {
 		uint32_t depth = sorted_depth(s, i);
 
@@ -105,22 +107,51 @@ static void put_tree(struct json_writer *w, const struct sorted *s)
 		}
 	}
 	page_bytes_end(&e);
-	json_end_text(w);
 	json_put_number(w, "nodes", nodes);
 }
 
 /* Of each node the objects that end there, in the order of the tree. */
-static void put_objects(struct json_writer *w, const struct sorted *s)
+static void put_objects(struct json_writer *w, const struct sorted *s, const struct format_options *options)
 {
-	struct page_bytes e = {.out = w->out};
+	struct page_bytes e = PAGE_BYTES(w, "objects", options);
 	uint32_t i, level;
 
-	json_begin_text(w, "objects");
 	for (i = 0; i < s->count; i++)
 		for (level = s->items[i].shared; level < sorted_depth(s, i); level++)
 			page_varint(&e, sorted_range(s, i, level + 1).self_objects);
 	page_bytes_end(&e);
-	json_end_text(w);
+}
+
+/* Of each node that begins at item FROM with DEPTH names, what of its own is idle, by ACTIVITY of the stacks. */
+static void put_idle_of(struct page_bytes *e, const struct sorted *s, uint32_t from, uint32_t depth,
+			const uint8_t *activity)
+{
+	uint64_t samples = 0, weight = 0;
+	uint32_t i;
+
+	/* what ends there stands in front of what goes on */
+	for (i = from; i < s->count && (i == from || s->items[i].shared >= depth) && sorted_depth(s, i) == depth; i++) {
+		const struct profile_stack *stack = &s->profile->stacks[s->items[i].stack];
+
+		if (activity[s->items[i].stack] != ACTIVITY_IDLE)
+			continue;
+		samples += stack->samples;
+		weight += stack->weight;
+	}
+	page_varint(e, samples);
+	page_varint(e, weight);
+}
+
+static void put_idle(struct json_writer *w, const struct sorted *s, const uint8_t *activity,
+		     const struct format_options *options)
+{
+	struct page_bytes e = PAGE_BYTES(w, "idle", options);
+	uint32_t i, level;
+
+	for (i = 0; i < s->count; i++)
+		for (level = s->items[i].shared; level < sorted_depth(s, i); level++)
+			put_idle_of(&e, s, i, level + 1, activity);
+	page_bytes_end(&e);
 }
 
 /* Which names the tree has: a filter may leave only some. NULL when out of memory. */
@@ -178,7 +209,7 @@ static unsigned top_kind(const struct profile *p, const struct profile_stack *s)
 }
 
 /* [samples, ns] for each of these kinds. */
-static void put_top_kinds(struct json_writer *w, const struct profile *p)
+static void put_top_kinds(struct json_writer *w, const char *key, const struct profile *p)
 {
 	uint64_t samples[FRAME_KINDS + 1] = {0}, weight[FRAME_KINDS + 1] = {0};
 	uint32_t i;
@@ -190,7 +221,7 @@ static void put_top_kinds(struct json_writer *w, const struct profile *p)
 		samples[kind] += s->samples;
 		weight[kind] += s->weight;
 	}
-	json_array(w, "top");
+	json_array(w, key);
 	for (i = 0; i <= FRAME_KINDS; i++) {
 		json_array(w, NULL);
 		json_put_number(w, NULL, samples[i]);
@@ -247,16 +278,18 @@ static void put_texts(struct json_writer *w, const struct profile *p, const stru
 {
 	struct buffer text = BUFFER_INIT;
 
-	if (p->calls)
+	if (p->calls) {
 		calls_loss(p, options, &text);
-	else
+	} else {
 		format_loss_line(p, &text);
+		loss_line_hint(p, options, &text);
+	}
 	json_put_text(w, "loss", buffer_text(&text, w->out));
 	text.length = 0;
 	if (p->calls)
 		calls_page_details(p->calls, &text);
 	else
-		loss_details(&text, p);
+		loss_details(&text, p, options);
 	json_put_text(w, "details", buffer_text(&text, w->out));
 	buffer_free(&text);
 }
@@ -332,8 +365,9 @@ static void put_head(struct json_writer *w, const struct profile *p, const struc
 	put_counters(w, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
 }
 
+/* WORK: P's, NULL: not known. */
 static int put_stacks(struct json_writer *w, const struct profile *p, const struct format_options *options,
-		      const struct page_more *more)
+		      const struct page_more *more, const struct work *work)
 {
 	/* kinds are colours here, not suffixes */
 	unsigned style = format_style(STYLE_PAGE, options) & ~STYLE_ANNOTATE;
@@ -349,9 +383,16 @@ static int put_stacks(struct json_writer *w, const struct profile *p, const stru
 	if (!result)
 		result = put_names(w, &s);
 	if (!result)
-		put_tree(w, &s);
+		put_tree(w, &s, options);
 	if (!result && p->objects)
-		put_objects(w, &s);
+		put_objects(w, &s, options);
+	if (!result && work && !narrowed.stacks)
+		put_idle(w, &s, work->groups.activity, options);
+	if (!result && !more && options->views)
+		options->views->marks(w, p);
+	/* of a tree that lacks some of P's stacks nothing is said */
+	if (!result && !more && profile_has_times(p) && !narrowed.stacks)
+		result = time_page_put(w, &s, work ? work->groups.activity : NULL, options);
 	if (!result && more)
 		more->put(w, &s, more->arg);
 	sorted_free(&s);
@@ -363,19 +404,30 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 		  const struct page_more *more)
 {
 	struct json_writer w = JSON_WRITER(out, JSON_PAGE);
-	int result;
+	bool known = !more && options->views && activity_is_known(p);
+	struct work *work = known ? options->views->begin(p, options) : NULL;
+	int result = known && !work ? -ENOMEM : 0;
 
 	json_object(&w, NULL);
 	put_head(&w, p, options);
+	if (options->beside)
+		options->beside->json(options->beside, &w);
 	put_texts(&w, p, options);
-	put_top_kinds(&w, p);
+	put_top_kinds(&w, "top", p);
 	put_threads(&w, p);
-	result = leaks_known(p) ? put_leaks(&w, p) : 0;
+	if (!result && work) {
+		put_top_kinds(&w, "topWork", &work->profile);
+		result = options->views->page(&w, p, work);
+	}
+	if (!result && leaks_known(p))
+		result = put_leaks(&w, p);
 	if (!result)
-		result = p->calls ? calls_page_put(&w, p) : put_stacks(&w, p, options, more);
+		result = p->calls ? calls_page_put(&w, p, options) : put_stacks(&w, p, options, more, work);
 	if (!result && p->io_count)
 		result = io_page_put(&w, p, options);
 	json_put_bool(&w, "end", true);
 	json_end(&w);
+	if (known)
+		options->views->end(work);
 	return result;
 }

@@ -1,4 +1,5 @@
 #include "profile/writers/page/page_put.h"
+#include "profile/writers/protobuf.h"
 
 #include "page_template.h"
 
@@ -15,11 +16,13 @@ static void put_html(struct buffer *out, const char *text)
 	}
 }
 
-void page_begin(struct buffer *out, const char *title)
+void page_begin(struct buffer *out, const char *title, const char *report)
 {
 	buffer_append(out, page_head, sizeof(page_head) - 1);
 	put_html(out, title);
 	buffer_append(out, page_style, sizeof(page_style) - 1);
+	put_html(out, report);
+	buffer_append(out, page_middle, sizeof(page_middle) - 1);
 }
 
 void page_end(struct buffer *out)
@@ -27,40 +30,58 @@ void page_end(struct buffer *out)
 	buffer_append(out, page_code, sizeof(page_code) - 1);
 }
 
-static void put_group(struct page_bytes *e, unsigned characters)
+static void put_base64(struct buffer *out, const struct buffer *bytes)
 {
 	static const char alphabet[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char group[4] = {'=', '=', '=', '='};
+	size_t at, left;
 	unsigned i;
 
-	for (i = 0; i < characters; i++)
-		group[i] = alphabet[e->bits >> (18 - 6 * i) & 63];
-	buffer_append(e->out, group, sizeof(group));
-	e->bits = 0;
-	e->count = 0;
+	for (at = 0; at < bytes->length; at += 3) {
+		char group[4] = {'=', '=', '=', '='};
+		uint32_t bits = 0;
+
+		left = MIN(bytes->length - at, (size_t)3);
+		for (i = 0; i < left; i++)
+			bits |= (uint32_t)(unsigned char)bytes->data[at + i] << (16 - 8 * i);
+		for (i = 0; i <= left; i++)
+			group[i] = alphabet[bits >> (18 - 6 * i) & 63];
+		buffer_append(out, group, sizeof(group));
+	}
+}
+
+static void put_member(struct json_writer *w, const char *key, const struct buffer *bytes)
+{
+	json_begin_text(w, key);
+	put_base64(w->out, bytes);
+	json_end_text(w);
 }
 
 void page_byte(struct page_bytes *e, unsigned byte)
 {
-	e->bits |= (byte & 0xff) << (16 - 8 * e->count);
-	if (++e->count == 3)
-		put_group(e, 4);
-}
-
-void page_varint(struct page_bytes *e, uint64_t value)
-{
-	while (value > 0x7f) {
-		page_byte(e, 0x80 | (unsigned)(value & 0x7f));
-		value >>= 7;
-	}
-	page_byte(e, (unsigned)value);
+	buffer_putc(&e->bytes, (char)byte);
 }
 
 void page_bytes_end(struct page_bytes *e)
 {
-	if (e->count)
-		put_group(e, e->count + 1);
+	struct buffer packed = BUFFER_INIT;
+
+	if (e->views && e->views->pack(&e->bytes, &packed)) {
+		json_object(e->to, e->key);
+		put_member(e->to, "gzip", &packed);
+		json_end(e->to);
+	} else {
+		put_member(e->to, e->key, &e->bytes);
+	}
+	if (e->bytes.failed && !e->to->out->failed)
+		e->to->out->failed = e->bytes.failed;
+	buffer_free(&packed);
+	buffer_free(&e->bytes);
+}
+
+void page_varint(struct page_bytes *e, uint64_t value)
+{
+	proto_varint(&e->bytes, value);
 }
 
 void page_node(struct page_bytes *e, unsigned head, uint32_t up, uint32_t name)

@@ -1,6 +1,6 @@
 /*
  * page_put.h - the pieces that a page is made of: what stands around its data, and of those, which are JSON_PAGE,
- * bytes as one base64 string, which is what a tree of a million nodes fits into. Inner header of the writers room.
+ * bytes as one member, which is what a tree of a million nodes fits into. Inner header of the writers room.
  */
 #ifndef JSTROBE_WRITERS_PAGE_PAGE_PUT_H
 #define JSTROBE_WRITERS_PAGE_PAGE_PUT_H
@@ -14,19 +14,29 @@
 #define PAGE_HEAD_UP_SHIFT 5
 #define PAGE_HEAD_UP_MORE 7
 
-/* Append what stands in front of the data, with TEXT in the window's title, and what stands behind them. */
-void page_begin(struct buffer *out, const char *title);
+/*
+ * Append what stands in front of the data, with TITLE in the window's title and REPORT, a text, for browsers without
+ * JavaScript; and what stands behind the data.
+ */
+void page_begin(struct buffer *out, const char *title, const char *report);
 void page_end(struct buffer *out);
 
-/* Base64 of a stream of bytes; {.out = …} to begin, page_bytes_end for what is left. */
+/*
+ * Bytes as a member of an object: base64; or, where the command makes the page and it is worth it, an object whose only
+ * member `gzip` has their file of gzip in base64. web/start.js reads both.
+ */
 struct page_bytes {
-	struct buffer *out;
-	uint32_t bits;
-	unsigned count; /* bytes in bits */
+	struct json_writer *to;
+	const char *key;
+	const struct format_views *views; /* NULL: base64 always */
+	struct buffer bytes;
 };
+#define PAGE_BYTES(writer, name, options) \
+	{.to = (writer), .key = (name), .views = (options)->views, .bytes = BUFFER_INIT}
 void page_byte(struct page_bytes *e, unsigned byte);
 /* LEB128 */
 void page_varint(struct page_bytes *e, uint64_t value);
+/* Write the member, and free what E has. */
 void page_bytes_end(struct page_bytes *e);
 
 /* The head of a node: KIND and flags, UP levels above a child of the node before, and its NAME. */
@@ -51,7 +61,7 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 		  const struct page_more *more);
 
 /* What it has of a trace alone: names and tree in the place of those of stacks, and beside them. 0 or -ENOMEM. */
-int calls_page_put(struct json_writer *w, const struct profile *p);
+int calls_page_put(struct json_writer *w, const struct profile *p, const struct format_options *options);
 /* What it has of the event io beside stacks. 0 or -ENOMEM. */
 int io_page_put(struct json_writer *w, const struct profile *p, const struct format_options *options);
 /* Lines "Name: value". */

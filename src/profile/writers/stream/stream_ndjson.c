@@ -4,10 +4,14 @@
  *
  * Keys are only added; a change of meaning raises STREAM_SCHEMA. What is not known is left out.
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "common/base/json_writer.h"
 #include "common/words/io_fields.h"
 #include "profile/model/context_text.h"
 #include "profile/model/frame_name.h"
+#include "profile/model/lasting_names.h"
 #include "profile/writers/stream/stream_records.h"
 
 /* A line begins: what it is, and of when. */
@@ -73,20 +77,39 @@ static void thread(struct buffer *out, const struct stream_thread *t)
 	json_end(&w);
 }
 
+/* The frames of S with lasting names, in L; NULL: out of memory. What a lambda calls is known where S says it. */
+static const struct profile_frame *lasting_frames(const struct stream_stack *s, struct lasting_names *l)
+{
+	uint32_t *places = malloc(((size_t)s->depth + 1) * sizeof(*places)), i;
+	struct profile_stack stack = {.frames = places, .depth = s->depth, .samples = 1};
+	int rc = -ENOMEM;
+
+	for (i = 0; places && i < s->depth; i++)
+		places[i] = s->depth - 1 - i;
+	if (places)
+		rc = lasting_names_build(l, &(struct profile){
+			.frames = s->frames, .frame_count = s->depth, .stacks = &stack, .stack_count = 1});
+	free(places);
+	return rc ? NULL : l->frames;
+}
+
 /* Root first, as in docs/reference/json.md. */
 static void put_frames(struct json_writer *w, const struct stream_stack *s)
 {
+	struct lasting_names names = {.frames = NULL};
+	const struct profile_frame *frames = s->lasting ? lasting_frames(s, &names) : s->frames;
 	struct buffer name = BUFFER_INIT;
 	uint32_t i;
 
 	json_array(w, "frames");
 	for (i = s->depth; i-- > 0;) {
 		name.length = 0;
-		frame_name_put(&name, &s->frames[i], STYLE_JSON);
+		frame_name_put(&name, frames ? &frames[i] : &s->frames[i], STYLE_JSON);
 		json_put_text(w, NULL, buffer_text(&name, w->out));
 	}
 	json_end(w);
 	buffer_free(&name);
+	lasting_names_free(&names);
 }
 
 static void put_lines(struct json_writer *w, const struct stream_stack *s)

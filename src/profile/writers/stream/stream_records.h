@@ -52,6 +52,7 @@ struct stream_stack {
 	const struct profile_frame *frames;
 	uint32_t depth;
 	bool complete;           /* the walk reached the root */
+	bool lasting;            /* as in struct format_options */
 };
 
 struct stream_lock {

@@ -1,115 +1,100 @@
 package truth;
 
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Holders that live as long as they hold: each comes, takes the monitor (or the lock, argument 0: "monitor" or "lock"),
- * keeps it until the waiter has come for it and argument 1 milliseconds more, lets it go and ends. Argument 2:
- * "platform" or "virtual" holders. Argument 3: how often each holds it, 1; the waiter comes each time. Their names are
- * "brief-N". Counters "brief-N": how often the waiter waited for that one, as the JVM counts it.
+ * Who holds others up while it sleeps. "monitor" and "lock": two refreshers sleep with one each in one method, N getters
+ * (argument 1) want either in another. "room": N producers want room in queues whose consumers sleep for each element. In
+ * each there is a thread `timer` that only sleeps.
  */
 public final class Holders {
-    private static final Object MONITOR = new Object();
-    private static final ReentrantLock LOCK = new ReentrantLock();
-    private static final AtomicInteger HELD = new AtomicInteger();
-    private static volatile int came;
-    private static volatile Thread waiter;
-    private static int times = 1;
-
     private Holders() {
     }
 
-    private static void keep(int number, long ms, Thread.State coming) {
-        HELD.set(number);
-        while (waiter.getState() != coming && !Program.stopping) {
-            Thread.yield();
+    /** Sleeps here, not in a method of its own, so that its thread looks as if it had nothing to do. */
+    private interface Step {
+        void run() throws InterruptedException;
+    }
+
+    private static final class Store {
+        private final ReentrantLock lock = new ReentrantLock();
+        private long value;
+
+        synchronized void refresh() throws InterruptedException {
+            Thread.sleep(40);
+            value++;
         }
-        Program.sleep(ms);
-    }
 
-    private static void holdMonitor(int number, long ms) {
-        synchronized (MONITOR) {
-            keep(number, ms, Thread.State.BLOCKED);
+        synchronized long get() {
+            return value;
         }
-    }
 
-    private static void holdLock(int number, long ms) {
-        LOCK.lock();
-        try {
-            keep(number, ms, Thread.State.WAITING);
-        } finally {
-            LOCK.unlock();
-        }
-    }
-
-    private static void hold(boolean monitor, int first, long ms) {
-        for (int number = first; number < first + times; number++) {
-            if (monitor) {
-                holdMonitor(number, ms);
-            } else {
-                holdLock(number, ms);
-            }
-            while (number + 1 < first + times && came != number && !Program.stopping) {
-                Thread.yield();
-            }
-        }
-    }
-
-    private static void come(boolean monitor) {
-        if (monitor) {
-            synchronized (MONITOR) {
-                Program.sink++;
-            }
-        } else {
-            LOCK.lock();
-            LOCK.unlock();
-        }
-    }
-
-    /** How often this thread has waited: for a monitor, or parked. */
-    private static long waited() {
-        ThreadInfo self = ManagementFactory.getThreadMXBean().getThreadInfo(Thread.currentThread().getId());
-        return self.getBlockedCount() + self.getWaitedCount();
-    }
-
-    private static Thread start(boolean virtually, String name, Runnable body) throws Exception {
-        if (!virtually) {
-            return Program.thread(name, body);
-        }
-        Class<?> builders = Class.forName("java.lang.Thread$Builder");
-        Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-        builder = builders.getMethod("name", String.class).invoke(builder, name);
-        return (Thread) builders.getMethod("start", Runnable.class).invoke(builder, body);
-    }
-
-    private static void waiter(boolean monitor, long ms, boolean virtually) {
-        waiter = Thread.currentThread();
-        for (int mine = 1; !Program.stopping; mine++) {
-            int first = mine * times;
+        void refreshLocked() throws InterruptedException {
+            lock.lock();
             try {
-                start(virtually, "brief-" + mine, () -> hold(monitor, first, ms));
-            } catch (Exception e) {
-                throw new IllegalStateException(e);
-            }
-            for (int number = first; number < first + times; number++) {
-                while (HELD.get() != number && !Program.stopping) {
-                    Thread.yield();
-                }
-                long before = waited();
-                come(monitor);
-                Program.count("brief-" + mine, waited() - before);
-                came = number;
+                Thread.sleep(40);
+                value++;
+            } finally {
+                lock.unlock();
             }
         }
+
+        long getLocked() {
+            lock.lock();
+            try {
+                return value;
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** REST ms between two steps let others have what the step takes, each in turn. */
+    private static void forever(String name, int rest, Step step) {
+        Program.thread(name, () -> {
+            try {
+                while (!Program.stopping) {
+                    step.run();
+                    if (rest > 0) {
+                        Thread.sleep(rest);
+                    }
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    private static void produce(ArrayBlockingQueue<Long> queue) throws InterruptedException {
+        queue.put(1L);
+    }
+
+    private static void start(String mode, int count) {
+        boolean locked = mode.equals("lock");
+        Store[] stores = {new Store(), new Store()};
+        for (int i = 0; !mode.equals("room") && i < stores.length; i++) {
+            Store store = stores[i];
+            forever("refresher-" + i, 4, locked ? store::refreshLocked : store::refresh);
+        }
+        for (int i = 0; i < count; i++) {
+            Store store = stores[i % 2];
+            if (mode.equals("room")) {
+                ArrayBlockingQueue<Long> queue = new ArrayBlockingQueue<>(4);
+                forever("consumer-" + i, 0, () -> {
+                    Program.sink += queue.take();
+                    Thread.sleep(50);
+                });
+                forever("producer-" + i, 0, () -> produce(queue));
+            } else {
+                forever("getter-" + i, 0,
+                        () -> Program.sink += (locked ? store.getLocked() : store.get()) + Sound.all(200));
+            }
+        }
+        forever("timer", 0, () -> Thread.sleep(20));
     }
 
     public static void main(String[] args) throws Exception {
-        times = args.length > 3 ? Integer.parseInt(args[3]) : 1;
-        Program.thread("the-waiter", () -> waiter(args[0].equals("monitor"), Long.parseLong(args[1]),
-                                                  args[2].equals("virtual")));
-        Program.serve();
+        Program.run("holders", () -> start(args[0], Integer.parseInt(args[1])));
     }
 }

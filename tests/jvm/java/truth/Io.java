@@ -25,12 +25,14 @@ import java.util.List;
  * said. Before the first and behind the last one it tries to open "io-truth-begin" and "io-truth-end", for who counts
  * what comes between (preload/io_truth.c). A third argument names what is done, of files, sockets, channels, pipes,
  * threads, reused, drip, separated by +; "idle": a server waits for a client that never says anything, and a client for
- * a server that does not, for ever. Counters: `port` of the server, `slow` ns that a client has waited for answers.
+ * a server that does not, for ever. With "timed" among them a client's reads have a timeout. Counters: `port` of the
+ * server, `slow` ns that a client has waited for answers.
  */
 public final class Io {
     private static final int BYTES = 256 << 10;
     private static File folder;
     private static int rounds;
+    private static boolean timed;
 
     interface Body {
         void run() throws Exception;
@@ -144,6 +146,7 @@ public final class Io {
             long waited = 0;
             byte[] bytes = new byte[1000];
             try (Socket client = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                client.setSoTimeout(timed ? 60000 : 0);
                 for (int i = 0; i < rounds; i++) {
                     client.getOutputStream().write(bytes);
                     long since = System.nanoTime();
@@ -260,6 +263,7 @@ public final class Io {
         rounds = Integer.parseInt(args[1]);
         List<String> kinds = new ArrayList<>(java.util.Arrays.asList(args[2].split("\\+")));
         boolean virtual = kinds.remove("virtual");
+        timed = kinds.remove("timed");
         Runnable body = of(() -> run(kinds));
         if (virtual) {
             Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);

@@ -65,6 +65,37 @@ public final class Program {
         return thread;
     }
 
+    /** What a program does until it is told to stop. */
+    interface Body {
+        void run() throws Exception;
+    }
+
+    /** Run BODY in a thread called NAME, and converse once it is warm. */
+    static void run(String name, Body body) throws Exception {
+        thread(name, () -> {
+            try {
+                body.run();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        warm();
+        serve();
+    }
+
+    /** Wait until the program has used 3 s of CPU time, or 6 s have passed: on a busy machine it becomes warm later. */
+    static void warm() throws InterruptedException {
+        java.lang.management.OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
+        com.sun.management.OperatingSystemMXBean process = (com.sun.management.OperatingSystemMXBean) system;
+        long end = System.nanoTime() + 12_000_000_000L, idle = System.nanoTime() + 4_000_000_000L;
+        while (process.getProcessCpuTime() < 3_000_000_000L && System.nanoTime() < end) {
+            Thread.sleep(100);
+            if (System.nanoTime() > idle && process.getProcessCpuTime() < 800_000_000L) {
+                return; // it does not work much
+            }
+        }
+    }
+
     public static void sleep(long ms) {
         try {
             Thread.sleep(ms);

@@ -1,0 +1,56 @@
+#include "profile/exports/sample_times.h"
+
+#include <stdlib.h>
+
+/* What roundings of an agent's times may be off: weights are told in parts of a sample. */
+#define OFF 64
+
+bool sample_times_build(struct sample_times *t, const struct profile *p, const uint32_t *of_stack, uint32_t count)
+{
+	uint32_t i, n = (uint32_t)MIN(p->moment_count, (uint64_t)UINT32_MAX), *next;
+
+	*t = (struct sample_times){.profile = p};
+	if (!profile_has_times(p))
+		return true;
+	t->first = calloc((size_t)count + 2, sizeof(*t->first));
+	t->moments = calloc(n, sizeof(*t->moments));
+	next = t->first ? t->first + 1 : NULL;
+	if (!t->first || !t->moments)
+		return false;
+	/* how many each has, then where the next one of each goes: at the end, where the one behind it begins */
+	for (i = 0; i < n; i++)
+		if (p->moments[i].stack != PROFILE_NO_STACK && of_stack[p->moments[i].stack] + 1 < count)
+			next[of_stack[p->moments[i].stack] + 1]++;
+	for (i = 1; i < count; i++)
+		next[i] += next[i - 1];
+	for (i = 0; i < n; i++)
+		if (p->moments[i].stack != PROFILE_NO_STACK)
+			t->moments[next[of_stack[p->moments[i].stack]]++] = i;
+	return true;
+}
+
+void sample_times_free(struct sample_times *t)
+{
+	free(t->first);
+	free(t->moments);
+	*t = (struct sample_times){.profile = NULL};
+}
+
+uint32_t sample_times_of(const struct sample_times *t, uint32_t sample, const struct value_type *type, uint64_t value,
+			 uint64_t *values, uint64_t *times)
+{
+	uint32_t i, n = type->of == VALUE_OBJECTS ? 0 : sample_times_count(t, sample);
+	uint64_t sum = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct profile_moment *m = &t->profile->moments[t->moments[t->first[sample] + i]];
+
+		values[i] = type->of == VALUE_SAMPLES ? m->samples : m->weight;
+		times[i] = t->profile->started_at + m->at * t->profile->moment_step;
+		sum += values[i];
+	}
+	if (!n || (sum > value ? sum - value : value - sum) > value / OFF || values[n - 1] + value < sum)
+		return 0;
+	values[n - 1] += value - sum; /* roundings, so that the parts are the whole */
+	return n;
+}

@@ -1,0 +1,47 @@
+/*
+ * sleepers.c - who sleeps in methods of a class while others wait there.
+ *
+ * Samples do not say for whom a thread waits that wants room in a queue, a permit or a latch. Who sleeps meanwhile in
+ * the same class may be the one, or a timer: so it is said, and nothing is concluded.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/findings/evidence.h"
+
+#define LEAST_OF_TIME 2 /* a thread, or several together, slept for one part in so many */
+
+static bool is_of_class(const struct profile *p, const struct profile_stack *s, const char *class_name)
+{
+	size_t n = strcspn(class_name, "$+");
+	uint32_t i;
+
+	for (i = 0; i < s->depth; i++) {
+		const struct profile_frame *f = &p->frames[s->frames[i]];
+
+		if (frame_is_of_program(f) && strcspn(f->class_name, "$+") == n &&
+		    strncmp(f->class_name, class_name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+void advise_sleepers(struct profile_finding *f, const struct profile *p, const struct thread_groups *g,
+		     const char *class_name, uint32_t besides)
+{
+	uint64_t *weights = calloc((size_t)g->count + 1, sizeof(*weights));
+	size_t length = strlen(f->advice);
+	uint32_t i, most;
+
+	for (i = 0; weights && i < p->stack_count; i++)
+		if (p->stacks[i].state == THREAD_SLEEPING && g->of_stack[i] != NO_GROUP && g->of_stack[i] != besides &&
+		    is_of_class(p, &p->stacks[i], class_name))
+			weights[g->of_stack[i]] += p->stacks[i].weight;
+	most = weights ? heaviest(weights, g->count) : 0;
+	if (weights && g->count && weights[most] >= p->duration / LEAST_OF_TIME)
+		snprintf(f->advice + length, sizeof(f->advice) - length,
+			 " Meanwhile %.60s slept %s in methods of that class.",
+			 thread_group_name(g, &g->groups[most]), human_time(weights[most]).text);
+	free(weights);
+}

@@ -1,0 +1,83 @@
+/*
+ * profile_marks.h - what a recording has beside its samples, as the page shows it: pauses, spans and events of the
+ * program with their times, and of all other events how many there were. Plain data, any thread.
+ *
+ * Of each name the longest marks are kept one by one, PROFILE_MARKS in all. Of all others it is known in which part of
+ * the time they began, and all are counted in the distribution.
+ */
+#ifndef JSTROBE_MODEL_PROFILE_MARKS_H
+#define JSTROBE_MODEL_PROFILE_MARKS_H
+
+#include "common/base/base.h"
+
+enum mark_kind {
+	MARK_KIND_PAUSE,     /* the program stood still for the GC */
+	MARK_KIND_GC,        /* a collection as a whole, by the sum of its pauses: where no pause is told of */
+	MARK_KIND_SAFEPOINT, /* until all threads stood still */
+	MARK_KIND_OPERATION, /* of the JVM, at a safepoint */
+	MARK_KIND_SPAN,      /* time that the program has published */
+	MARK_KIND_EVENT,     /* a moment of that */
+	MARK_KINDS
+};
+
+#define PROFILE_MARK_PARTS 1024  /* of the time */
+#define PROFILE_MARK_OCTAVE 16   /* steps of the distribution from a number to its double */
+#define PROFILE_MARK_STEPS (61 * PROFILE_MARK_OCTAVE)
+
+struct profile_mark_name {
+	uint8_t kind;           /* enum mark_kind */
+	const char *name;       /* never NULL; "" = not known, or one of too many */
+	uint64_t count, sum, longest; /* ns */
+	uint64_t kept;          /* marks that are kept one by one */
+	const uint32_t *parts;  /* of those that are not: how many began in each part; NULL: all are kept */
+	const uint32_t *steps;  /* how many lasted how long, see mark_step; NULL: they have no length */
+};
+
+struct profile_mark {
+	uint64_t at, duration;  /* ns since the profile's start */
+	uint32_t name;          /* index into names */
+	uint32_t thread;        /* index into threads, or PROFILE_NO_THREAD */
+	uint32_t gc;            /* index into gcs + 1; 0: of none */
+};
+
+struct profile_mark_gc {
+	const char *name, *cause;
+};
+
+struct profile_mark_thread {
+	uint32_t tid;
+	const char *name;
+};
+
+/* Events of one type. */
+struct profile_other_event {
+	const char *type;       /* "jdk.ThreadStart" */
+	uint64_t count, time, longest; /* ns */
+	uint64_t first, last;   /* ns since the profile's start */
+	const char *number;     /* a field in bytes; NULL: it has none */
+	uint64_t number_sum, number_most;
+	bool estimated;         /* time and number_sum are, from those that were read, as longest and most are */
+};
+
+struct profile_marks {
+	const struct profile_mark_name *names;
+	const struct profile_mark *items; /* by time */
+	const struct profile_mark_gc *gcs;
+	const struct profile_mark_thread *threads;
+	const struct profile_other_event *events; /* the most frequent ones first */
+	uint32_t name_count, item_count, gc_count, thread_count, event_count;
+	uint64_t duration;      /* ns, of all parts */
+};
+
+/* The step of the distribution that NS is of: exact up to PROFILE_MARK_OCTAVE, to a sixteenth above. */
+static inline unsigned mark_step(uint64_t ns)
+{
+	unsigned octave;
+
+	if (ns < PROFILE_MARK_OCTAVE)
+		return (unsigned)ns;
+	octave = 63 - (unsigned)__builtin_clzll(ns) - 4;
+	return octave * PROFILE_MARK_OCTAVE + (unsigned)(ns >> octave);
+}
+
+#endif

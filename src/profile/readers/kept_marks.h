@@ -1,0 +1,92 @@
+/*
+ * kept_marks.h - marks (model/profile_marks.h) while a recording is read: bounded, however many there are.
+ *
+ * When more than twice KEPT_MARKS_MOST are kept, the shortest ones of the names that have most are given up for a
+ * number: what was given up of a name is never longer than what is kept of it, and all that is longer is kept.
+ * Normal code, one thread at a time.
+ */
+#ifndef JSTROBE_READERS_KEPT_MARKS_H
+#define JSTROBE_READERS_KEPT_MARKS_H
+
+#include "common/base/map.h"
+#include "common/base/strings.h"
+#include "common/base/vector.h"
+#include "profile/model/profile_marks.h"
+#include "profile/readers/lists.h"
+#include "profile/readers/read_limits.h"
+
+#define KEPT_MARKS_MOST LIMIT_COUNT(4096)
+#define KEPT_MARK_NAMES LIMIT_COUNT(200)
+#define KEPT_MARK_GCS LIMIT_COUNT(65536)
+#define OTHER_EVENTS_MOST LIMIT_COUNT(2000)
+
+struct kept_mark_name {
+	uint8_t kind;
+	uint32_t text;          /* string of the aggregate */
+	uint64_t count, sum, longest, kept;
+	int64_t given_up;       /* none that lasts so long or shorter is kept; below 0: all are */
+	uint32_t *parts, *steps;
+};
+
+struct kept_mark {
+	int64_t at;             /* ns since 1970 */
+	uint64_t duration, gc;  /* gc: its number in the recording + 1; 0: none */
+	uint32_t name, thread;  /* thread: of the aggregate, or LISTS_FAILED */
+};
+
+struct kept_gc {
+	uint64_t id;
+	uint32_t name, cause;   /* strings of the aggregate */
+};
+
+struct other_event {
+	uint32_t type, number;  /* strings of the aggregate; number 0: there is none */
+	uint64_t count, time, longest, number_sum, number_most;
+	int64_t first, last;    /* ns since 1970 */
+	bool estimated;         /* time and number_sum are, from some of the events */
+};
+
+/* Zeroed: empty, and nothing is wanted. */
+struct kept_marks {
+	bool wanted;
+	bool failed;            /* no memory */
+	int64_t from, to;       /* the time of all parts, ns since 1970 */
+	VECTOR(struct kept_mark_name) names;
+	VECTOR(struct kept_mark) items;
+	VECTOR(struct kept_gc) gcs;
+	VECTOR(struct other_event) events;
+	struct map by_name, by_gc, by_event;
+	uint64_t last_key;      /* of by_name, what was asked for last, */
+	uint32_t last_name;     /* and what it leads to; 0: nothing yet */
+};
+
+/* M, which is empty, is for another part of what LIKE is for. */
+static inline void kept_marks_begin(struct kept_marks *m, const struct kept_marks *like)
+{
+	if (m == like)
+		return;
+	m->wanted = like->wanted;
+	m->from = like->from;
+	m->to = like->to;
+}
+
+/* Whether a mark of KIND and TEXT that lasts DURATION will be kept: else its thread need not be known. */
+bool kept_marks_keep(struct kept_marks *m, enum mark_kind kind, uint32_t text, uint64_t duration);
+/* Add MARK, whose `name` does not matter yet, as one of KIND and TEXT. */
+void kept_marks_add(struct kept_marks *m, enum mark_kind kind, uint32_t text, const struct kept_mark *mark);
+void kept_marks_gc(struct kept_marks *m, const struct kept_gc *gc);
+/* Add what some events of the type EVENT->type come to. */
+void kept_marks_event(struct kept_marks *m, const struct other_event *event);
+/* Add all of FROM: TEXT is what a string of FROM's aggregate is in M's, THREADS leads to M's threads. */
+void kept_marks_join(struct kept_marks *m, const struct kept_marks *from,
+		     uint32_t (*text)(void *arg, uint32_t number), void *arg, const uint32_t *threads);
+/*
+ * M for a profile that begins at START (ns since 1970), with texts and threads of the aggregate they are of; to be
+ * freed by kept_marks_view_free. NULL: there is nothing, or no memory, and M->failed says which.
+ */
+struct profile_marks *kept_marks_view(struct kept_marks *m, const struct strings *strings, const struct lists *threads,
+				      int64_t start);
+void kept_marks_view_free(struct profile_marks *view);
+void kept_marks_free(struct kept_marks *m);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * saved_times.c - the member `times` of a result in JSON (writers/json_times.c), back into the moments of its event.
+ *
+ * It is believed only as a whole, and only if it fits the stacks in front of it: else a file of a few bytes could claim
+ * samples that were never taken, in years that never were.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/readers/saved_reader.h"
+
+/* A session that is resumed has pauses, so its duration is no limit. */
+#define LONGEST (10ull * 366 * 86400 * NS_PER_S)
+#define HEAVIEST 4 /* times the weight of the stacks is more than roundings explain */
+
+enum column { AT, STACK, THREAD, SPAN, SAMPLES, WEIGHT, COLUMNS };
+
+struct table {
+	uint64_t step, steps, quantum, count;
+	/* as they stand there: numbers of stacks and threads are the file's, weights are quanta */
+	VECTOR(struct profile_moment) rows;
+	size_t lengths[COLUMNS];
+	bool has[COLUMNS];
+};
+
+static const char *const names[COLUMNS] = {"at", "stack", "thread", "span", "samples", "weight"};
+
+static void wrong(struct saved *s, const char *what)
+{
+	if (!s->times_wrong)
+		s->times_wrong = what;
+}
+
+static bool goes_on(const struct saved *s)
+{
+	return !s->j.error && !s->no_memory && !s->times_wrong;
+}
+
+/* ---- what stands there ---- */
+
+static void put(struct profile_moment *row, enum column column, uint64_t value)
+{
+	uint32_t *const small[COLUMNS] = {&row->at, &row->stack, &row->thread, &row->span, &row->samples, NULL};
+
+	if (small[column])
+		*small[column] = (uint32_t)value;
+	else
+		row->weight = value;
+}
+
+/* A number of COLUMN, or null. */
+static uint64_t read_value(struct saved *s, enum column column)
+{
+	uint64_t value;
+
+	if ((column == STACK || column == THREAD) && json_peek(&s->j) == 'n') {
+		json_skip(&s->j);
+		return column == STACK ? PROFILE_NO_STACK : PROFILE_NO_THREAD;
+	}
+	value = json_number(&s->j);
+	if (column != WEIGHT && value >= UINT32_MAX)
+		wrong(s, "a number beyond any result");
+	return value;
+}
+
+static void read_column(struct saved *s, struct table *t, enum column column)
+{
+	struct profile_moment *row;
+	size_t n = 0;
+
+	if (t->has[column])
+		wrong(s, "a column twice");
+	t->has[column] = true;
+	if (!json_open(&s->j, '['))
+		return;
+	while (json_item(&s->j) && goes_on(s)) {
+		row = n < t->rows.count ? &t->rows.items[n] : VECTOR_PUSH(&t->rows);
+		s->no_memory |= !row;
+		if (row)
+			put(row, column, read_value(s, column));
+		n++;
+	}
+	t->lengths[column] = n;
+}
+
+static void read_member(struct saved *s, struct table *t, const char *key)
+{
+	unsigned column = 0;
+
+	while (column < COLUMNS && strcmp(names[column], key) != 0)
+		column++;
+	if (column < COLUMNS)
+		read_column(s, t, column);
+	else if (!json_take_numbers(&s->j, key, {"step_ns", &t->step}, {"steps", &t->steps},
+				    {"quantum", &t->quantum}, {"count", &t->count}))
+		json_skip(&s->j);
+}
+
+/* ---- whether it can be ---- */
+
+static void check_shape(struct saved *s, const struct table *t)
+{
+	uint64_t all;
+	unsigned i;
+
+	if (!t->step || !t->quantum || __builtin_mul_overflow(t->step, t->steps, &all) || all > LONGEST ||
+	    t->steps > UINT32_MAX)
+		wrong(s, "steps of no length, or more than ten years of them");
+	if (!t->has[AT] || !t->has[STACK])
+		wrong(s, "no `at`, or no `stack`");
+	for (i = 0; i < COLUMNS; i++)
+		if (t->has[i] && t->lengths[i] != t->count)
+			wrong(s, "columns that are not as long as `count` says");
+}
+
+/* Row I with what missing columns say. */
+static struct profile_moment whole(const struct saved *s, const struct table *t, size_t i)
+{
+	struct profile_moment row = t->rows.items[i];
+
+	if (!t->has[THREAD])
+		row.thread = row.stack < s->places.count ? s->places.items[row.stack].thread : PROFILE_NO_THREAD;
+	if (!t->has[SAMPLES])
+		row.samples = 1;
+	if (!t->has[WEIGHT])
+		row.weight = row.samples;
+	return row;
+}
+
+/* Take the samples of ROW from those of its stack, and from ALL. */
+static void take_samples(struct saved *s, const struct profile_moment *row, uint64_t *all)
+{
+	uint64_t *left = row->stack == PROFILE_NO_STACK ? all : &s->places.items[row->stack].samples;
+
+	if (row->samples > *left || row->samples > *all) {
+		wrong(s, "more samples than its stacks");
+		return;
+	}
+	*all -= row->samples;
+	if (left != all)
+		*left -= row->samples;
+}
+
+static void check_place(struct saved *s, const struct table *t, const struct profile_moment *row)
+{
+	if ((uint64_t)row->at + row->span >= t->steps)
+		wrong(s, "a time behind its last step");
+	if (row->stack != PROFILE_NO_STACK && row->stack >= s->places.count)
+		wrong(s, "a stack that is not there");
+	if (row->thread != PROFILE_NO_THREAD && row->thread >= s->threads_said.count)
+		wrong(s, "a thread that is not there");
+}
+
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void check_rows(struct saved *s, const struct table *t)
+{
+	uint64_t samples = 0, weight = 0, sum = 0, one;
+	uint32_t before = 0;
+	size_t i;
+
+	for (i = 0; i < s->places.count; i++) {
+		samples = at_most(samples, s->places.items[i].samples);
+		weight = at_most(weight, s->places.items[i].weight);
+	}
+	if (__builtin_mul_overflow(weight, HEAVIEST, &weight))
+		weight = UINT64_MAX;
+	for (i = 0; i < t->rows.count && goes_on(s); i++) {
+		const struct profile_moment row = whole(s, t, i);
+
+		check_place(s, t, &row);
+		if (row.at < before)
+			wrong(s, "times in no order");
+		before = row.at;
+		if (goes_on(s))
+			take_samples(s, &row, &samples);
+		if (__builtin_mul_overflow(row.weight, t->quantum, &one) || __builtin_add_overflow(sum, one, &sum) ||
+		    sum > weight)
+			wrong(s, "more weight than its stacks");
+	}
+}
+
+/* ---- what it comes to ---- */
+
+static void add_row(struct saved *s, const struct table *t, const struct profile_moment *row)
+{
+	const struct saved_place *place = row->stack == PROFILE_NO_STACK ? NULL : &s->places.items[row->stack];
+	struct moments *to = &s->aggregate->families.items[s->family].moments;
+
+	/* of stacks that were not asked for nothing is told, nor of what may be of such */
+	if (place ? place->count == SAVED_NOT_WANTED : context_filter_is_set(s->context_filter))
+		return;
+	if (!to->step)
+		to->step = t->step;
+	moments_add(to, (int64_t)(row->at * t->step), row->span * t->step, place ? place->count : PROFILE_NO_STACK,
+		    row->thread == PROFILE_NO_THREAD ? row->thread : s->threads_said.items[row->thread].thread,
+		    row->samples, row->weight * t->quantum);
+}
+
+void saved_times(struct saved *s)
+{
+	struct table t = {.quantum = 1};
+	const char *key;
+	size_t i;
+
+	if (!s->times_wanted || s->family == UINT32_MAX) {
+		json_skip(&s->j);
+		return;
+	}
+	if (!json_open(&s->j, '{'))
+		return;
+	while (goes_on(s) && (key = json_key(&s->j)))
+		read_member(s, &t, key);
+	if (goes_on(s))
+		check_shape(s, &t);
+	if (goes_on(s))
+		check_rows(s, &t);
+	for (i = 0; goes_on(s) && i < t.rows.count; i++) {
+		const struct profile_moment row = whole(s, &t, i);
+
+		add_row(s, &t, &row);
+	}
+	free(t.rows.items);
+}

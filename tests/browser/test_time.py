@@ -1,0 +1,205 @@
+"""Pages with time: the strip, a selection that all views follow, lanes and the heatmap."""
+import pytest
+
+SUMS = "return { samples: jstrobe.tree.totalSamples[0], weight: jstrobe.tree.totalWeight[0] }"
+
+
+def drag(page, selector, first, last, row=0.5):
+    """From share FIRST of the width of SELECTOR to share LAST, with real pointer events."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    element = page.driver.find_element("css selector", selector)
+    box = element.rect
+    at = lambda share: (int((share - 0.5) * box["width"]), int((row - 0.5) * box["height"]))
+    ActionChains(page.driver, duration=20).move_to_element_with_offset(element, *at(first)).click_and_hold() \
+        .move_to_element_with_offset(element, *at((first + last) / 2)).move_to_element_with_offset(element, *at(last)) \
+        .release().perform()
+
+
+def test_whole_time_is_the_profile(page):
+    with_time, without = page("time").js(SUMS), page("wall").js(SUMS)
+    assert with_time == without == {"samples": 80, "weight": 4e9}
+
+
+def test_a_part_of_the_time(page):
+    """Stacks of even numbers are in the first five seconds, the odd ones in the rest."""
+    p = page("time")
+    whole = p.js(SUMS)
+    p.open("#sel=0-5000")
+    first = p.js(SUMS)
+    p.open("#sel=5000-10000")
+    second = p.js(SUMS)
+    assert first["samples"] and second["samples"]
+    assert first["samples"] + second["samples"] == whole["samples"]
+    assert abs(first["weight"] + second["weight"] - whole["weight"]) < 1e-3 * whole["weight"]
+    assert "of all" in p.text("#time .said")
+
+
+def test_parts_add_up(page):
+    """Also where a batch lasts over their bounds, and idle waits are shown."""
+    p = page("time")
+    p.open("#idle=1")
+    whole, sums = p.js(SUMS), {"samples": 0, "weight": 0}
+    assert whole["samples"] == 520
+    for part in range(10):
+        p.open(f"#idle=1&sel={part * 1000}-{part * 1000 + 1000}")
+        one = p.js(SUMS)
+        sums = {key: sums[key] + one[key] for key in sums}
+    assert sums["samples"] == whole["samples"] and abs(sums["weight"] - whole["weight"]) < 1e-3 * whole["weight"]
+
+
+def test_dragging_selects_and_back_undoes(page):
+    p = page("time")
+    drag(p, "#time canvas", 0.0, 0.25)
+    p.wait("return location.hash.includes('sel=')")
+    part = p.js(SUMS)
+    assert 0 < part["samples"] < 80
+    assert p.js("return jstrobe.root.samples") == part["samples"]
+    p.driver.back()
+    p.wait("return jstrobe.tree.totalSamples[0] === 80")
+    drag(p, "#time canvas", 0.6, 0.9)
+    p.wait("return location.hash.includes('sel=')")
+    p.click("#time button:last-of-type")
+    p.wait("return jstrobe.tree.totalSamples[0] === 80")
+    assert "sel=" not in p.js("return location.hash")
+
+
+def test_all_views_follow(page):
+    p = page("time")
+    p.open("#sel=0-5000&tab=methods")
+    part = p.js(SUMS)
+    own = p.js("return jstrobe.methods('').reduce((sum, row) => sum + row.selfSamples, 0)")
+    assert own == part["samples"]
+    p.open("#sel=0-5000&tab=threads&unit=samples")
+    shown = p.js("return [...document.querySelectorAll('#threads .list > table tbody tr')].map((r) => +r.children[1].textContent)")
+    assert sum(shown) == part["samples"]
+    p.open("#sel=0-5000&view=callers")
+    assert p.js("return jstrobe.root.samples") == part["samples"]
+
+
+def test_methods_without_samples_are_no_rows(page):
+    p = page("time")
+    rows = lambda: p.js("return document.querySelectorAll('#methods .list > table tbody tr').length")
+    p.open("#tab=methods&group=")
+    everything, seen = rows(), set()
+    for sel in ("0-1", "0-60", "400-405", "5000-5010", "9000-9001"):
+        p.open(f"#tab=methods&group=&sel={sel}")
+        assert p.js("return jstrobe.methods('').filter((row) => row.samples || row.weight).length") == rows()
+        seen.add(rows())
+    assert min(seen) < everything, seen
+
+
+BOXES = """
+    const g = jstrobe.graph;
+    return g.rows.flat().filter((b) => b.node && b.node.parent).map((b) => ({ i: b.node.index, name: jstrobe.data.names[b.node.name],
+      samples: b.node.samples, colour: g.colour(b) }));"""
+
+
+def test_comparison_with_the_rest(page):
+    """Against shares by hand: red is what has more of the selection than of the rest, grey what chance may have made."""
+    p = page("time")
+    whole = {b["i"]: b["samples"] for b in p.js(BOXES)}
+    all_of_it = p.js("return jstrobe.root.samples")
+    p.open("#sel=0-5000&unit=samples")
+    plain = p.js(BOXES)
+    p.click("#time button[aria-pressed=false]")
+    p.wait("return location.hash.includes('rest=1')")
+    assert "more than in the rest of the time" in p.text("#kinds")
+    part, grey, seen = p.js("return jstrobe.root.samples"), p.js("return jstrobe.graph.restColour"), set()
+    for before, box in zip(plain, p.js(BOXES)):
+        assert before["i"] == box["i"]
+        here, there = box["samples"] / part, (whole[box["i"]] - box["samples"]) / (all_of_it - part)
+        pooled = whole[box["i"]] / all_of_it
+        chance = 2.576 * (pooled * (1 - pooled) * (1 / part + 1 / (all_of_it - part))) ** 0.5
+        if abs(abs(here - there) - max(chance, 0.001)) < 1e-6:
+            continue
+        wanted = "grey" if abs(here - there) <= max(chance, 0.001) else "hsl(8 " if here > there else "hsl(214 "
+        assert box["colour"] == grey if wanted == "grey" else box["colour"].startswith(wanted), (box, here, there, chance)
+        seen.add(wanted)
+    assert seen >= {"hsl(8 ", "hsl(214 "} or seen >= {"grey"}, seen
+    # callers, too, and the key undoes it
+    p.open("#sel=0-5000&unit=samples&rest=1&view=callers")
+    assert p.js("return jstrobe.graph.rows.flat().filter((b) => b.node && b.node.parent).length") > 0
+    p.keys("c")
+    p.wait("return !location.hash.includes('rest=1')")
+    # without a selection there is nothing to compare
+    p.open("#rest=1")
+    assert "more than" not in p.text("#kinds")
+
+
+def test_lanes(page):
+    p = page("time")
+    p.click("#tabs [data-tab=lanes]")
+    names = lambda: p.js("return [...document.querySelectorAll('#lanes .lane > button')].map((b) => b.textContent.trim())")
+    assert names() == ["▸ order-*  (2)"]
+    p.click("#lanes .lane > button")
+    assert names() == ["▾ order-*  (2)", "order-1", "order-2"]
+    # a click on a bar tells the stack at that moment
+    p.click("#lanes .lane.one canvas")
+    assert "order-1" in p.text("#lanes pre") and "shop" in p.text("#lanes pre")
+    # dragging selects on that lane alone
+    drag(p, "#lanes .lane.one:nth-child(3) canvas", 0.02, 0.98)
+    p.wait("return location.hash.includes('lane=')")
+    threads = p.js("return jstrobe.data.threads.map((t) => t[1])")
+    p.click("#tabs [data-tab=threads]")
+    assert [row for row in p.js("return [...document.querySelectorAll('#threads .list > table tbody tr')].map((r) => r.children[2].textContent)")] == ["order-2"]
+    assert "order-1" in threads
+
+
+def test_heatmap_selects(page):
+    p = page("time")
+    p.click("#tabs [data-tab=heatmap]")
+    assert "A column is" in p.text("#heatmap .time-said")
+    drag(p, "#heatmap canvas", 0.01, 0.3, 0.3)
+    p.wait("return location.hash.includes('sel=')")
+    assert p.js(SUMS)["samples"] < 80
+
+
+def test_strange_addresses_show_everything(page):
+    p = page("time")
+    for words in ("sel=9000-100", "sel=a-b", "sel=99999-999999", "lane=nothing", "sel=-5-10", "seen=8-2"):
+        p.open("#" + words)
+        assert p.js(SUMS) == {"samples": 80, "weight": 4e9}, words
+    assert p.logs() == []
+
+
+def test_keys(page):
+    from selenium.webdriver.common.keys import Keys
+    p = page("time")
+    p.driver.find_element("css selector", "#time canvas").send_keys(Keys.ARROW_RIGHT)
+    p.wait("return location.hash.includes('sel=')")
+    first = p.js("return location.hash")
+    p.driver.find_element("css selector", "#time canvas").send_keys(Keys.ARROW_RIGHT)
+    p.wait(f"return location.hash !== '{first}'")
+    p.driver.find_element("css selector", "body").send_keys(Keys.ESCAPE)
+    p.wait("return !location.hash.includes('sel=')")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_errors(page, theme):
+    p = page("time")
+    for tab in ("graph", "lanes", "heatmap"):
+        p.open(f"#tab={tab}&sel=1000-4000", theme)
+        assert p.logs() == []
+        assert not p.js("return [...document.querySelectorAll('canvas')].some((c) => c.offsetParent && !c.width)")
+
+
+def test_pages_without_times_have_none_of_it(page):
+    p = page("demo")
+    assert not p.js("return document.querySelectorAll('#time, #lanes, #heatmap').length")
+
+
+def test_pages_of_the_agent(page):
+    """They know no groups of threads and nothing of idle waits: the strip shows kinds of code, and all samples."""
+    p = page("time-agent")
+    whole = p.js(SUMS)
+    assert whole["samples"] == 520
+    p.open("#sel=0-5000")
+    first = p.js(SUMS)
+    p.open("#sel=5000-10000")
+    assert 0 < first["samples"] == whole["samples"] - p.js(SUMS)["samples"]
+    for tab in ("graph", "lanes", "heatmap", "threads", "methods", "tree"):
+        p.open(f"#tab={tab}&sel=1000-4000")
+        assert p.logs() == []
+    p.open("#tab=lanes")
+    assert p.js("return document.querySelectorAll('#lanes .lane').length") > 1
+    assert "Java" in p.text("#time") and "idle" not in p.text("#time").lower()

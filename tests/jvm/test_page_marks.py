@@ -1,0 +1,135 @@
+"""Pages of recordings have pauses, spans and events beside their samples: against what the JDK's own tool reads in the file."""
+import collections
+import json
+import os
+import re
+import subprocess
+
+import jvm
+import pytest
+from jvm import jstrobe
+from test_page_time import numbers, page_of
+
+pytestmark = pytest.mark.together
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAUSE, GC, SAFEPOINT, OPERATION, SPAN, EVENT = range(6)
+
+
+def marks_of(profiles):
+    """The first profile alone has them: {(kind, name): [(ns, duration, thread, gc)]}, and the member itself."""
+    assert ["marks" in p for p in profiles] == [True] + [False] * (len(profiles) - 1)
+    m, of, at = profiles[0]["marks"], collections.defaultdict(list), 0
+    stream = numbers(m["items"])
+    for _ in range(m["count"]):
+        name, after, duration, thread, gc = (next(stream) for _ in range(5))
+        at += after * 1000
+        kind, text = m["names"][name][:2]
+        of[kind, text].append((at, duration, m["threads"][thread - 1][1] if thread else None, m["gcs"][gc - 1] if gc else None))
+    assert next(stream, None) is None
+    for kind, text, count, total, longest, parts, steps in m["names"]:
+        kept = of[kind, text]
+        assert count == len(kept) + sum(parts[1::2])
+        assert parts or (total == sum(x[1] for x in kept) and longest == max(x[1] for x in kept))
+        assert sum(steps[1::2]) == (count if longest and kind != EVENT else 0) or kind == GC
+    return of, m
+
+
+def in_file(jdk, recording, kind):
+    """The events of a type, as the JDK's own tool reads them."""
+    done = subprocess.run([os.path.join(jdk.home, "bin", "jfr"), "print", "--json", "--events", kind, recording],
+                          capture_output=True, text=True, check=True, timeout=120)
+    return [event["values"] for event in json.loads(done.stdout)["recording"]["events"]]
+
+
+def ns(text):
+    """PT0.0123S"""
+    minutes, seconds = re.fullmatch(r"PT(?:(\d+)M)?(?:([0-9.]+)S)?", text).groups()
+    return round(int(minutes or 0) * 60e9 + float(seconds or 0) * 1e9)
+
+
+@pytest.fixture(scope="module", params=[17, 25])
+def recording(request):
+    jdk = jvm.find_jdk(request.param)
+    if not jdk or not os.path.exists(os.path.join(jdk.home, "bin", "jfr")):
+        pytest.skip(f"JDK {request.param}: not tested (none installed, none could be fetched)")
+    path = jvm.result_file(".jfr")
+    subprocess.run([jdk.java, "-XX:+UseG1GC", os.path.join(HERE, "readers", "MakeEvents.java"), path], check=True, timeout=120,
+                   capture_output=True)
+    return jdk, path
+
+
+def test_pauses(recording):
+    jdk, path = recording
+    of, m = marks_of(page_of(path))
+    pauses = [x for (kind, _), list_ in of.items() if kind == PAUSE for x in list_]
+    theirs = in_file(jdk, path, "jdk.GCPhasePause")
+    assert len(pauses) == len(theirs) >= 3
+    assert sorted(x[1] // 1000 for x in pauses) == pytest.approx(sorted(ns(e["duration"]) // 1000 for e in theirs), abs=1)
+    assert ["G1Full", "System.gc()"] in [x[3] for x in pauses]
+    causes = collections.Counter(x[3][1] for x in pauses)
+    assert causes["System.gc()"] == len([e for e in in_file(jdk, path, "jdk.GarbageCollection") if e["cause"] == "System.gc()"])
+    operations = [e for e in in_file(jdk, path, "jdk.ExecuteVMOperation") if e["safepoint"]]
+    assert sum(len(list_) for (kind, _), list_ in of.items() if kind == OPERATION) == len(operations)
+    assert all(x[0] + x[1] <= m["duration"] + 1e9 for list_ in of.values() for x in list_)
+
+
+def test_spans_and_moments_of_the_program(recording):
+    jdk, path = recording
+    of, m = marks_of(page_of(path))
+    orders, theirs = of[SPAN, "shop.Order"], in_file(jdk, path, "shop.Order")
+    assert len(orders) == len(theirs) == 80
+    assert sorted(x[1] // 1000 for x in orders) == pytest.approx(sorted(ns(e["duration"]) // 1000 for e in theirs), abs=1)
+    assert {x[2] for x in orders} == {"orders-1", "orders-2"}
+    slow = sorted(orders, key=lambda x: x[1])[-8:]
+    assert min(x[1] for x in slow) > 5e6
+    assert [x[1:3] for x in of[EVENT, "shop.Release"]] == [(0, "main")] * 2
+    assert "Release" not in str([key for key in of if key[0] == SPAN])
+
+
+def test_other_events(recording):
+    """Each is counted, also those that are so many that not all are read."""
+    jdk, path = recording
+    _, m = marks_of(page_of(path))
+    done = subprocess.run([os.path.join(jdk.home, "bin", "jfr"), "summary", path], capture_output=True, text=True, check=True)
+    theirs = {kind: int(n) for kind, n in re.findall(r"^ ([\w.$]+) +(\d+) +\d+ *$", done.stdout, re.M)}
+    ours = {event[0]: event for event in m["events"]}
+    assert len(ours) > 30
+    for kind, event in ours.items():
+        assert event[1] == theirs[kind], kind
+        assert 0 <= event[4] <= event[5] <= m["duration"] + 1e9, event
+    sleeps, slept = ours["jdk.ThreadSleep"], sum(ns(e["duration"]) for e in in_file(jdk, path, "jdk.ThreadSleep"))
+    # types with large numbers, as Java's have since 22, are read whole
+    assert sleeps[1] >= 403 and sleeps[2] == pytest.approx(slept, rel=0.3 if sleeps[9] else 1e-4)
+    assert sleeps[9] or jdk.version >= 22
+    assert not all(event[9] for event in ours.values())
+    # what is shown as samples or says how these were taken is none of them
+    assert not {"jdk.ExecutionSample", "jdk.ActiveSetting", "jdk.ObjectAllocationSample"} & set(ours)
+    assert ours["shop.Order"][2] / 1000 == pytest.approx(sum(ns(e["duration"]) for e in in_file(jdk, path, "shop.Order")) / 1000, abs=100)
+
+
+def test_a_part_of_the_time(recording):
+    jdk, path = recording
+    whole, part = marks_of(page_of(path))[1], marks_of(page_of(path, "--from", "100ms", "--to", "-100ms"))[1]
+    assert {e[0] for e in part["events"]} < {e[0] for e in whole["events"]}
+    assert not any(e[9] for e in part["events"])
+    assert all(e[5] <= part["duration"] for e in part["events"])
+
+
+def test_spans_of_our_recordings(programs):
+    jdk, path = jvm.find_jdk(17), jvm.result_file(".jfr")
+    subprocess.run([jdk.java, "-cp", os.path.join(jvm.OUT, "lib", "jstrobe.jar"), os.path.join(HERE, "readers", "MakeSpans.java"),
+                    jvm.LIBRARY, path], check=True, timeout=60)
+    of, m = marks_of(page_of(path))
+    assert {name: len(list_) for (kind, name), list_ in of.items() if kind == SPAN} == {"odd": 15, "even": 15}
+    assert all(x[1] >= 29e6 and x[2] == "main" for x in of[SPAN, "odd"])
+    assert all(14e6 <= x[1] for x in of[SPAN, "even"])
+    assert not [e for e in m["events"] if e[0].startswith("jstrobe.")]
+
+
+def test_other_results_have_none(recording):
+    _, path = recording
+    for suffix in (".json", ".collapsed"):
+        out = jvm.result_file(suffix)
+        assert jstrobe("convert", "-e", "cpu", path, out).returncode == 0
+        with open(out, encoding="utf-8") as file:
+            assert "shop.Order" not in file.read()

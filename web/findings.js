@@ -1,0 +1,29 @@
+/* findings.js - what stands out, on top of the page: sentences with their figures, made by src/profile/findings. They are of
+ * all events together and stand in the first one's data. A page that the agent wrote has none.
+ */
+function renderFindings(search) {
+  const found = PROFILES[0].findings, list = make('ol');
+  const section = $('#findings');
+  section.hidden = !found;
+  if (!found) return;
+  if (!found.length) {
+    section.append(make('p', '', 'Nothing stands out.'));
+    if (PROFILES[0].findings_note) section.append(make('small', '', PROFILES[0].findings_note));
+    return;
+  }
+  for (const finding of found) {
+    const item = make('li', '', finding.sentence);
+    if (finding.look) {
+      const show = make('button', 'look', 'show');
+      show.type = 'button';
+      show.title = `Search for ${finding.look}`;
+      // names have slashes in the page, unless dots were asked for
+      show.addEventListener('click', () => search(D.dots ? finding.look : finding.look.replace(/\.(?=[^.]*\.)/g, '/')));
+      item.append(' ', show);
+    }
+    // advice is for a terminal as well, which shows no graph
+    if (finding.advice) item.append(make('small', '', finding.advice.replace(/he page \(-f x\.html\)/, 'he graph below')));
+    list.append(item);
+  }
+  section.append(list);
+}

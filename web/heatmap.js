@@ -1,0 +1,115 @@
+/* heatmap.js - the finest structure: a column is some time, a second if there is place, and its rows are equal parts of
+ * that. What comes again and again at the same moment of a second, or stands still, is a pattern here.
+ */
+const HEAT_ROWS = 50, HEAT_CELL = 6; /* CSS pixels of a column, at least */
+const HEAT_COLUMNS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200];
+
+class Heatmap {
+  constructor(section) {
+    this.section = section;
+    this.canvas = make('canvas');
+    this.hint = make('div', 'time-said');
+    section.append(this.hint, this.canvas);
+    this.preview = null;
+    watchDrag(this.canvas, (e) => this.cellAt(e), (from, to) => this.show({ from, to }), (from, to) => this.choose(from, to), (e) => this.choose(...Object.values(this.cellAt(e))));
+    this.canvas.addEventListener('pointermove', (e) => this.point(e));
+    this.canvas.addEventListener('mouseleave', () => showTip(null));
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
+
+  show(part) {
+    this.preview = part;
+    this.draw();
+  }
+
+  choose(from, to) {
+    this.preview = null;
+    change({ sel: selText(from, to) }, true);
+  }
+
+  /* How long a column is, in steps, and how many rows it has: where there is place for ten, none is shorter than a step or
+   * the interval of sampling, which would show nothing but samples. */
+  measure(width) {
+    const length = (seen.to - seen.from) * T.step / 1e9;
+    const s = HEAT_COLUMNS_S.find((n) => length / n * HEAT_CELL <= width) || length / (width / HEAT_CELL);
+    this.column = Math.max(1, Math.round(s * 1e9 / T.step));
+    const shortest = D.inEvents ? 1 : Math.max(1, D.interval / T.step);
+    this.rows = Math.max(1, Math.min(HEAT_ROWS, this.column, Math.max(10, Math.floor(this.column / shortest))));
+    this.columns = Math.ceil((seen.to - seen.from) / this.column);
+  }
+
+  /* The steps of the cell under the pointer. */
+  cellAt(event) {
+    const box = this.canvas.getBoundingClientRect(), cell = this.column / this.rows;
+    const x = Math.min(this.columns - 1, Math.max(0, Math.floor((event.clientX - box.left) / this.wide)));
+    const y = Math.min(this.rows - 1, Math.max(0, Math.floor((event.clientY - box.top) / this.high)));
+    const from = Math.floor(seen.from + x * this.column + y * cell);
+    return { from, to: Math.min(T.steps, Math.max(from + 1, Math.floor(seen.from + x * this.column + (y + 1) * cell))) };
+  }
+
+  cells() {
+    const count = this.columns * this.rows, cells = new Float64Array(count), scale = this.rows / this.column;
+    eachMoment(seen.from, seen.to, placesOfLane(state.lane), (i, part) => {
+      const a = Math.max(0, Math.floor((T.at[i] - seen.from) * scale)), b = Math.min(count - 1, Math.floor((T.at[i] + T.span[i] - seen.from) * scale));
+      for (let k = Math.min(a, count - 1); k <= b; k++) cells[k] += part.weight / (b - a + 1);
+    });
+    return cells;
+  }
+
+  draw() {
+    const at = this.section.hidden ? null : fitted(this.canvas);
+    if (!at) return;
+    const { c, width, height } = at;
+    this.measure(width);
+    this.wide = Math.min(18, width / this.columns);
+    this.high = height / this.rows;
+    const key = [this.column, this.columns, seen.from, seen.to, state.lane].join(' ');
+    if (key !== this.key) {
+      this.values = this.cells();
+      this.key = key;
+      this.most = this.values.reduce((m, v) => Math.max(m, v), 0) || 1;
+    }
+    const style = getComputedStyle(document.documentElement);
+    c.fillStyle = style.getPropertyValue('--ground').trim();
+    c.fillRect(0, 0, this.columns * this.wide, height);
+    c.fillStyle = style.getPropertyValue('--accent').trim();
+    this.values.forEach((value, k) => {
+      if (!value) return;
+      c.globalAlpha = 0.12 + 0.88 * Math.sqrt(value / this.most);
+      c.fillRect(Math.floor(k / this.rows) * this.wide, k % this.rows * this.high, this.wide - (this.wide > 3 ? 0.6 : 0), this.high - (this.high > 3 ? 0.6 : 0));
+    });
+    c.globalAlpha = 1;
+    this.outline(c, style);
+    this.say();
+  }
+
+  /* The selection goes down a column and on at the top of the next one. */
+  outline(c, style) {
+    const part = this.preview || T.selected, scale = this.rows / this.column;
+    if (!part) return;
+    const a = Math.max(0, Math.floor((part.from - seen.from) * scale)), b = Math.min(this.values.length, Math.ceil((part.to - seen.from) * scale));
+    c.strokeStyle = style.getPropertyValue('--text').trim();
+    for (let x = Math.floor(a / this.rows); x * this.rows < b; x++) {
+      const y0 = Math.max(a - x * this.rows, 0), y1 = Math.min(b - x * this.rows, this.rows);
+      c.strokeRect(x * this.wide + 0.5, y0 * this.high + 0.5, this.wide - 1, (y1 - y0) * this.high - 1);
+    }
+  }
+
+  say() {
+    const column = this.column * T.step / 1e9;
+    this.hint.replaceChildren(make('span', '', `A column is ${+column.toFixed(3)} s, from top to bottom; a cell ${time(this.column * T.step / this.rows)}. Darker is more. Drag from cell to cell to select.`));
+  }
+
+  point(event) {
+    if (!this.values || event.buttons) return;
+    const cell = this.cellAt(event), tip = $('#tip');
+    let samples = 0, weight = 0;
+    eachMoment(cell.from, cell.to, placesOfLane(state.lane), (i, part) => {
+      samples += part.samples;
+      weight += part.weight;
+    });
+    tip.hidden = false;
+    tip.replaceChildren(make('h4', '', stretch(cell)), make('p', 'hint', `${counted(samples)} · ${amount(weight)}`));
+    place(tip, event);
+  }
+}

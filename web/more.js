@@ -1,0 +1,39 @@
+/* more.js - what main.js calls of the views that pages of recordings have beside. */
+class MoreViews {
+  constructor() {
+    const style = make('style', '', [
+      '#latency .bars { display: flex; align-items: flex-end; height: 20px; width: 180px; background: var(--ground); }',
+      '#latency .bars i { flex: 1; background: var(--accent); }',
+      '#latency button.slow { border: 1px solid var(--line); background: var(--paper); border-radius: 7px; padding: 0 8px; color: var(--accent); }',
+      '#latency .list, #events-table .list { padding: 4px 16px 24px; }',
+      '#latency .list th { position: static; color: var(--pale); }',
+      '#latency .list td:not(:last-child), #events-table .list td:not(:last-child) { width: 1%; }',
+      '#latency tr.chosen { background: var(--accent-soft); }',
+      '#events-table th { text-align: right; } #events-table th:nth-last-child(-n + 2) { text-align: left; }',
+    ].join('\n'));
+    document.head.append(style);
+    this.tabs = [];
+    if (M.spans.length) this.latency = this.tab('latency', 'Latency', 'Spans of the program: how long they lasted', Latency);
+    if (M.events.length) this.events = this.tab('events-table', 'Events', 'All other events of the recording', OtherEvents);
+    if (when && M.shown.length) this.rows = new MarkRows();
+  }
+
+  tab(id, text, title, View) {
+    const tab = make('button', '', text), section = make('section');
+    tab.type = 'button';
+    tab.title = title;
+    tab.dataset.tab = section.id = id;
+    tab.setAttribute('role', 'tab');
+    section.hidden = true;
+    $('#tabs').append(tab);
+    $('main').append(section);
+    this.tabs.push(id);
+    return new View(section);
+  }
+
+  render(match) {
+    if (state.tab === 'latency') this.latency.show(match);
+    if (state.tab === 'events-table') this.events.show(match);
+    if (this.rows) this.rows.draw();
+  }
+}

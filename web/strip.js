@@ -1,0 +1,257 @@
+/* strip.js - the strip above everything: what threads did over time. Dragging over it selects a part of the time, and all
+ * below shows that part alone. state.sel is "from-to" in ms, state.lane a group of threads or "tid=N".
+ */
+const AXIS = 14, PARTS_MOST = 1200;
+const TIME_STYLE = [
+  '#time { margin: 6px 0 2px; }',
+  '#time canvas { display: block; width: 100%; height: 74px; cursor: crosshair; touch-action: none; border-radius: 5px; }',
+  '#time .said, .time-said { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 3px 0 0; color: var(--pale); min-height: 22px; font-variant-numeric: tabular-nums; }',
+  '#time .said b { color: var(--text); font-weight: 600; }',
+  '#time button, .time-said button { border: 1px solid var(--line); background: var(--paper); border-radius: 7px; padding: 1px 9px; color: var(--accent); }',
+  '#time button[aria-pressed=true] { background: var(--accent); color: var(--paper); }',
+  '#time .legend { margin-left: auto; }',
+  '#lanes, #heatmap { flex: 1; min-width: 0; display: flex; flex-direction: column; padding: 6px 12px; overflow: hidden; }',
+  '#lanes[hidden], #heatmap[hidden] { display: none; }',
+  '#lanes .rows { flex: 1; min-height: 60px; overflow: auto; }',
+  '#lanes .lane { display: flex; align-items: center; height: 24px; border-bottom: 1px solid var(--ground); }',
+  '#lanes .lane.one { height: 16px; }',
+  '#lanes .lane > button { flex: 0 0 230px; text-align: left; border: 0; background: none; padding: 0 6px 0 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; color: var(--text); }',
+  '#lanes .lane.one > button { padding-left: 16px; color: var(--pale); font-size: 12px; }',
+  '#lanes .lane.chosen > button { color: var(--accent); font-weight: 600; }',
+  '#lanes .lane canvas { flex: 1; min-width: 0; height: 100%; cursor: crosshair; touch-action: none; }',
+  '#lanes pre { flex: none; max-height: 34%; overflow: auto; margin: 6px 0 0; padding: 6px 10px; border: 1px solid var(--line); border-radius: 7px; font-size: 12px; }',
+  '#heatmap canvas { flex: 1; min-height: 120px; width: 100%; cursor: crosshair; touch-action: none; }',
+  '@media (max-width: 640px) { #lanes .lane > button { flex-basis: 96px; } }',
+  '@media print { #time button { display: none; } }',
+].join('\n');
+
+/* A canvas as large as its place, ready to draw in CSS pixels; null where there is no place. */
+function fitted(canvas) {
+  const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  if (!width || !height) return null;
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const c = canvas.getContext('2d');
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  c.clearRect(0, 0, width, height);
+  return { c, width, height };
+}
+
+/* The selection that the address asks for; null: none, or it is no part of the profile. */
+function selectionOf(words) {
+  const part = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(words.sel || ''), scale = 1e6 / T.step;
+  let from = 0, to = T.steps;
+  if (part) {
+    from = Math.min(T.steps, Math.floor(part[1] * scale + 1e-6));
+    to = Math.min(T.steps, Math.ceil(part[2] * scale - 1e-6));
+  }
+  const lane = words.lane && threadsOfLane(words.lane).length ? words.lane : '';
+  if (to <= from || (from === 0 && to === T.steps && !lane)) return null;
+  return { from, to, lane };
+}
+
+/* Steps as the address has them. */
+function selText(from, to) {
+  const ms = (steps) => String(Math.round(steps * T.step / 1e3) / 1e3);
+  return from <= 0 && to >= T.steps ? '' : `${ms(from)}-${ms(to)}`;
+}
+
+/* The part of the time that strip, lanes and heatmap show. */
+const seen = { from: 0, to: T ? T.steps : 0 };
+
+/* Drag over CANVAS: STEPS(event) is where the pointer is, PREVIEW draws, DONE(from, to, event) gets the part; CLICK(event). */
+function watchDrag(canvas, steps, preview, done, click) {
+  let begin = null, x = 0, y = 0, moved = false;
+  canvas.addEventListener('pointerdown', (event) => {
+    if (event.button) return;
+    begin = steps(event);
+    [x, y, moved] = [event.clientX, event.clientY, false];
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener('pointermove', (event) => {
+    if (begin === null) return;
+    moved = moved || Math.abs(event.clientX - x) > 3 || Math.abs(event.clientY - y) > 3;
+    const now = steps(event);
+    if (moved) preview(Math.min(begin.from, now.from), Math.max(begin.to, now.to));
+  });
+  canvas.addEventListener('pointerup', (event) => {
+    if (begin === null) return;
+    const first = begin, now = steps(event);
+    begin = null;
+    if (moved) done(Math.min(first.from, now.from), Math.max(first.to, now.to), event);
+    else click(event);
+  });
+  canvas.addEventListener('pointercancel', () => { begin = null; });
+}
+
+/* Steps under the pointer over CANVAS, whose width is what is seen: a pixel's. */
+function stepsAt(canvas, event) {
+  const box = canvas.getBoundingClientRect(), scale = (seen.to - seen.from) / box.width;
+  const x = Math.max(0, Math.min(box.width - 1, event.clientX - box.left));
+  return { from: Math.floor(seen.from + x * scale), to: Math.max(Math.floor(seen.from + x * scale) + 1, Math.ceil(seen.from + (x + 1) * scale)) };
+}
+
+class Strip {
+  constructor() {
+    const section = make('section'), style = make('style', '', TIME_STYLE);
+    document.head.append(style);
+    section.id = 'time';
+    section.setAttribute('aria-label', 'What threads did over time');
+    this.canvas = make('canvas');
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute('role', 'img');
+    this.said = make('div', 'said');
+    section.append(this.canvas, this.said);
+    $('header').append(section);
+    this.section = section;
+    this.preview = null;
+    watchDrag(this.canvas, (e) => stepsAt(this.canvas, e), (from, to) => this.show({ from, to }), (from, to) => this.choose(from, to), () => this.choose(0, T.steps));
+    this.canvas.addEventListener('keydown', (e) => this.key(e));
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
+
+  choose(from, to) {
+    this.preview = null;
+    change({ sel: selText(from, to), zoom: state.zoom }, true);
+  }
+
+  show(part) {
+    this.preview = part;
+    this.draw();
+  }
+
+  /* Arrows move the selection, with Shift its end. */
+  key(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    const by = step * Math.max(1, Math.round((seen.to - seen.from) / 50));
+    const now = T.selected || { from: seen.from, to: seen.from + Math.abs(by) * 5 };
+    const from = Math.max(0, now.from + (event.shiftKey ? 0 : by)), to = Math.min(T.steps, now.to + by);
+    if (to > from) this.choose(from, to);
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  draw() {
+    const at = fitted(this.canvas);
+    if (!at) return;
+    const { c, width, height } = at, parts = this.parts(width);
+    const key = [parts, seen.from, seen.to, state.lane].join(' ');
+    if (key !== this.drawn) {
+      this.sums = sumsOverTime(seen.from, seen.to, parts, placesOfLane(state.lane));
+      this.drawn = key;
+    }
+    const style = getComputedStyle(document.documentElement), get = (name) => style.getPropertyValue(name).trim();
+    c.fillStyle = get('--paper');
+    c.fillRect(0, 0, width, height);
+    this.drawSums(c, width, height - AXIS, parts);
+    this.drawAxis(c, width, height, get);
+    const part = this.preview || T.selected;
+    if (part && !part.marks) this.drawSelection(c, width, height - AXIS, part, get);
+    this.say(part);
+  }
+
+  /* How many bars. One has some samples of a thread at least, each of which stands for more or less time than passed: five of CPU
+   * time, two of wall time. */
+  parts(width) {
+    const length = seen.to - seen.from, least = D.inEvents ? 1 : Math.max(1, (D.work ? 2 : 5) * (D.interval || 0) / T.step);
+    return Math.max(1, Math.min(PARTS_MOST, Math.floor(width / 2), length, Math.max(20, Math.floor(length / least))));
+  }
+
+  drawSums(c, width, height, parts) {
+    const colours = doingColours(), all = new Float64Array(parts), wide = width / parts;
+    for (const row of this.sums) for (let k = 0; k < parts; k++) all[k] += row[k];
+    this.most = Math.max(...all) || 1;
+    this.perPart = (seen.to - seen.from) * T.step / parts;
+    const top = new Float64Array(parts).fill(height);
+    this.sums.forEach((row, doing) => {
+      c.fillStyle = colours[doing];
+      for (let k = 0; k < parts; k++) {
+        const h = row[k] / this.most * (height - 2);
+        if (!h) continue;
+        top[k] -= h;
+        c.fillRect(k * wide, top[k], wide + 0.4, h + 0.4);
+      }
+    });
+  }
+
+  drawAxis(c, width, height, get) {
+    const length = (seen.to - seen.from) * T.step / 1e9, raw = length / Math.max(2, width / 110);
+    const power = 10 ** Math.floor(Math.log10(raw)), every = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
+    c.fillStyle = get('--pale');
+    c.font = '11px system-ui, sans-serif';
+    c.textBaseline = 'bottom';
+    const begin = seen.from * T.step / 1e9;
+    for (let s = Math.ceil(begin / every - 1e-9) * every; s <= begin + length; s += every) {
+      const x = (s - begin) / length * width;
+      c.fillRect(Math.min(x, width - 1), height - AXIS, 1, 4);
+      if (x < width - 40) c.fillText(`${+s.toFixed(3)} s`, x + 3, height);
+    }
+    c.textBaseline = 'top';
+    c.fillText(this.scale(), 4, 2);
+  }
+
+  /* What the highest bar stands for. */
+  scale() {
+    const rate = this.most / this.perPart;
+    if (D.inEvents) return `${amount(rate * 1e9)} a second`;
+    const n = rate >= 10 ? Math.round(rate) : rate.toFixed(1);
+    return D.work ? `${n} threads` : `${n} CPUs`;
+  }
+
+  drawSelection(c, width, height, part, get) {
+    const x = (steps) => (steps - seen.from) / (seen.to - seen.from) * width, a = x(part.from), b = Math.max(x(part.to), a + 1);
+    c.fillStyle = get('--paper');
+    c.globalAlpha = 0.72;
+    c.fillRect(0, 0, Math.max(0, a), height);
+    c.fillRect(b, 0, Math.max(0, width - b), height);
+    c.globalAlpha = 1;
+    c.strokeStyle = get('--accent');
+    c.strokeRect(a + 0.5, 0.5, Math.max(1, b - a - 1), height - 1);
+  }
+
+  say(part) {
+    const said = this.said;
+    said.replaceChildren();
+    if (this.preview) said.append(make('b', '', stretch(part)));
+    else if (part) this.saySelection(part);
+    else said.append(make('span', '', `Drag over the strip: everything below shows that part of ${moment(T.steps)} alone.`));
+    if (seen.from > 0 || seen.to < T.steps) this.button('Whole time', 'Show the whole time in the strip', () => zoomTime(0, T.steps));
+    const legend = make('div', 'legend');
+    DOING.forEach(({ label, css }, i) => {
+      if (!this.sums[i].some((n) => n > 0)) return;
+      const item = make('span', '', label);
+      item.prepend(make('i', 'swatch ' + css));
+      legend.append(item);
+    });
+    if (this.more) this.more(legend);
+    said.append(legend);
+    this.canvas.setAttribute('aria-label', `What threads did over ${moment(T.steps)}` + (part ? `; selected: ${stretch(part)}` : ''));
+  }
+
+  saySelection(part) {
+    const whole = T.whole.totalWeight[0], w = tree.totalWeight[0];
+    this.said.append(make('b', '', part.text || stretch(part)), make('span', '', `${part.lane ? part.lane.replace(/^tid=/, 'thread ') + ' · ' : ''}${counted(tree.totalSamples[0])} · ${amount(w)} · ${percent(w, whole)} of all`));
+    if (part.to - part.from < seen.to - seen.from) this.button('Zoom in', 'The strip shows this part alone', () => zoomTime(part.from, part.to));
+    const rest = this.button('Compare with the rest', 'Colours tell what has another share of this part than of the rest of the time (C)', () => change({ rest: state.rest ? '' : '1' }));
+    rest.setAttribute('aria-pressed', String(comparesRest()));
+    this.button('✕ Everything', 'Show all of the time again (Esc)', () => change({ sel: '', lane: '' }, true));
+  }
+
+  button(text, title, action) {
+    const b = make('button', '', text);
+    b.type = 'button';
+    b.title = title;
+    b.addEventListener('click', action);
+    this.said.append(b);
+    return b;
+  }
+}
+
+function zoomTime(from, to) {
+  seen.from = from;
+  seen.to = to;
+  change({ seen: selText(from, to) }, true);
+}
