@@ -344,9 +344,10 @@ def test_pprof_itself(session):
     assert "thread" in say("-tags") and "pid" in say("-comments")
 
 
-def test_firefox(session):
-    """JSON of sums has no times: stacks of a thread stand one after the other."""
-    read = viewers.Firefox(made("firefox.json", "convert", "-e", "cpu,wall,alloc", session, None))
+@pytest.mark.parametrize("times", [[], ["--no-times"]], ids=["times", "sums"])
+def test_firefox(session, times):
+    """Without times, stacks of a thread stand one after the other. With them, roundings are no loss."""
+    read = viewers.Firefox(made("firefox.json", "convert", "-e", "cpu,wall,alloc", *times, session, None))
     for event in ("cpu", "wall", "alloc"):
         assert read.stacks(event) == collapsed(session, event, "--total")
     assert {thread["pid"] for thread in read.threads} == {read.threads[0]["pid"] + more for more in ("", " wall", " alloc")}

@@ -1,5 +1,6 @@
 /*
- * wide.h - products of 64-bit numbers that need 128 bits, on CPUs that have such numbers and on those that do not.
+ * wide.h - sums and products of 64-bit numbers that need more than 64 bits, on CPUs that have such numbers and on those
+ * that do not.
  *
  * Pure functions, any context.
  */
@@ -7,6 +8,14 @@
 #define JSTROBE_BASE_WIDE_H
 
 #include "common/base/base.h"
+
+/* A + B, or UINT64_MAX if it is more than that. */
+static inline uint64_t wide_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
 
 /* A × B in two halves. */
 struct wide {

@@ -12,6 +12,7 @@
 
 #include "profile/exports/export.h"
 #include "profile/exports/firefox_tables.h"
+#include "profile/exports/sample_times.h"
 #include "profile/model/profile_unit.h"
 
 #define VERSION 60
@@ -61,18 +62,20 @@ static int by_weight(const void *a, const void *b)
 static bool take_moments(struct source *s)
 {
 	const struct profile *p = s->p;
+	uint64_t *weights = sample_times_weights(p);
 	size_t i;
 
 	s->count = p->moment_count;
-	s->entries = calloc(s->count + 1, sizeof(*s->entries));
+	s->entries = weights ? calloc(s->count + 1, sizeof(*s->entries)) : NULL;
 	for (i = 0; s->entries && i < s->count; i++) {
 		const struct profile_moment *m = &p->moments[i];
 
-		s->entries[i] = (struct entry){m->at * p->moment_step, m->weight, m->stack,
+		s->entries[i] = (struct entry){m->at * p->moment_step, weights[i], m->stack,
 					       MIN(m->thread, p->thread_count)};
 	}
 	if (s->entries)
 		qsort(s->entries, s->count, sizeof(*s->entries), by_thread_and_time);
+	free(weights);
 	return s->entries;
 }
 

@@ -29,6 +29,42 @@ bool sample_times_build(struct sample_times *t, const struct profile *p, const u
 	return true;
 }
 
+/* By more than roundings. */
+static bool is_other(uint64_t sum, uint64_t whole)
+{
+	return (sum > whole ? sum - whole : whole - sum) > whole / OFF;
+}
+
+uint64_t *sample_times_weights(const struct profile *p)
+{
+	uint64_t *weights = calloc(p->moment_count + 1, sizeof(*weights)), i;
+	uint64_t *sums = calloc((size_t)p->stack_count + 1, sizeof(*sums)), *last;
+
+	last = calloc((size_t)p->stack_count + 1, sizeof(*last));
+	for (i = 0; weights && sums && last && i < p->moment_count; i++) {
+		const struct profile_moment *m = &p->moments[i];
+
+		weights[i] = m->weight;
+		if (m->stack == PROFILE_NO_STACK)
+			continue;
+		sums[m->stack] += m->weight;
+		last[m->stack] = i + 1;
+	}
+	for (i = 0; weights && sums && last && i < p->stack_count; i++) {
+		uint64_t whole = p->stacks[i].weight;
+
+		if (last[i] && !is_other(sums[i], whole) && weights[last[i] - 1] + whole >= sums[i])
+			weights[last[i] - 1] += whole - sums[i];
+	}
+	if (!sums || !last) {
+		free(weights);
+		weights = NULL;
+	}
+	free(sums);
+	free(last);
+	return weights;
+}
+
 void sample_times_free(struct sample_times *t)
 {
 	free(t->first);
@@ -49,7 +85,7 @@ uint32_t sample_times_of(const struct sample_times *t, uint32_t sample, const st
 		times[i] = t->profile->started_at + m->at * t->profile->moment_step;
 		sum += values[i];
 	}
-	if (!n || (sum > value ? sum - value : value - sum) > value / OFF || values[n - 1] + value < sum)
+	if (!n || is_other(sum, value) || values[n - 1] + value < sum)
 		return 0;
 	values[n - 1] += value - sum; /* roundings, so that the parts are the whole */
 	return n;

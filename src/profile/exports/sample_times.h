@@ -33,4 +33,10 @@ static inline uint32_t sample_times_count(const struct sample_times *t, uint32_t
 	return t->first ? t->first[sample + 1] - t->first[sample] : 0;
 }
 
+/*
+ * What the moments of P weigh, to be freed: those of a stack together what it weighs, if all of it is there but for
+ * roundings. NULL: no memory.
+ */
+uint64_t *sample_times_weights(const struct profile *p);
+
 #endif

@@ -21,26 +21,19 @@ struct io_line *io_lines_of(struct io_lines *lines, uint32_t target, uint8_t ope
 	return line;
 }
 
-/* A file may say anything. */
-static void add(uint64_t *to, uint64_t more)
-{
-	if (__builtin_add_overflow(*to, more, to))
-		*to = UINT64_MAX;
-}
-
 /* As the session sums it up: a short call stands for as many as its sample weighs of its own time. */
 void io_lines_add(struct io_lines *lines, struct io_line *line, const struct io_call *call)
 {
 	uint64_t duration = MAX(call->duration, 1ull), weight = MAX(call->weight ? call->weight : call->idle, 1ull);
 	double each = (double)weight / (double)duration / (double)duration, bytes = (double)call->bytes;
 
-	add(&line->time, call->weight);
-	add(&line->idle, call->idle);
+	line->time = wide_add(line->time, call->weight);
+	line->idle = wide_add(line->idle, call->idle);
 	line->longest = MAX(line->longest, call->duration);
 	if (call->open)
 		return;
-	add(&line->calls, wide_scale(weight, IO_LINE_PARTS, 0, duration));
-	add(&line->bytes, wide_scale(weight, call->bytes, 0, duration));
+	line->calls = wide_add(line->calls, wide_scale(weight, IO_LINE_PARTS, 0, duration));
+	line->bytes = wide_add(line->bytes, wide_scale(weight, call->bytes, 0, duration));
 	if (!call->estimated)
 		return;
 	lines->interval = lines->interval ? MIN(lines->interval, weight) : weight;
@@ -55,10 +48,10 @@ bool io_lines_join(struct io_lines *to, const struct io_lines *from, const struc
 
 	if (!mine)
 		return false;
-	add(&mine->calls, line->calls);
-	add(&mine->bytes, line->bytes);
-	add(&mine->time, line->time);
-	add(&mine->idle, line->idle);
+	mine->calls = wide_add(mine->calls, line->calls);
+	mine->bytes = wide_add(mine->bytes, line->bytes);
+	mine->time = wide_add(mine->time, line->time);
+	mine->idle = wide_add(mine->idle, line->idle);
 	mine->longest = MAX(mine->longest, line->longest);
 	mine->calls_error += line->calls_error;
 	mine->bytes_error += line->bytes_error;

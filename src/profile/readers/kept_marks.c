@@ -180,8 +180,7 @@ void kept_marks_add(struct kept_marks *m, enum mark_kind kind, uint32_t text, co
 	if (!name)
 		return;
 	name->count++;
-	if (__builtin_add_overflow(name->sum, mark->duration, &name->sum))
-		name->sum = UINT64_MAX;
+	name->sum = wide_add(name->sum, mark->duration);
 	name->longest = MAX(name->longest, mark->duration);
 	if (mark->duration && room(m, &name->steps, PROFILE_MARK_STEPS))
 		name->steps[mark_step(mark->duration)]++;
@@ -222,10 +221,8 @@ void kept_marks_event(struct kept_marks *m, const struct other_event *event)
 	to->number = to->number ? to->number : event->number;
 	to->count += event->count;
 	to->estimated |= event->estimated;
-	if (__builtin_add_overflow(to->time, event->time, &to->time))
-		to->time = UINT64_MAX;
-	if (__builtin_add_overflow(to->number_sum, event->number_sum, &to->number_sum))
-		to->number_sum = UINT64_MAX;
+	to->time = wide_add(to->time, event->time);
+	to->number_sum = wide_add(to->number_sum, event->number_sum);
 	to->longest = MAX(to->longest, event->longest);
 	to->number_most = MAX(to->number_most, event->number_most);
 	to->first = MIN(to->first, event->first);
@@ -250,8 +247,7 @@ static void join_name(struct kept_marks *m, const struct kept_mark_name *from, u
 	if (!to)
 		return;
 	to->count += from->count;
-	if (__builtin_add_overflow(to->sum, from->sum, &to->sum))
-		to->sum = UINT64_MAX;
+	to->sum = wide_add(to->sum, from->sum);
 	to->longest = MAX(to->longest, from->longest);
 	to->given_up = MAX(to->given_up, from->given_up);
 	join_numbers(m, &to->parts, from->parts, PROFILE_MARK_PARTS);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/wide.h"
 #include "profile/readers/saved_reader.h"
 
 /* A session that is resumed has pauses, so its duration is no limit. */
@@ -151,11 +152,6 @@ static void check_place(struct saved *s, const struct table *t, const struct pro
 		wrong(s, "a thread that is not there");
 }
 
-static uint64_t at_most(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static void check_rows(struct saved *s, const struct table *t)
 {
 	uint64_t samples = 0, weight = 0, sum = 0, one;
@@ -163,8 +159,8 @@ static void check_rows(struct saved *s, const struct table *t)
 	size_t i;
 
 	for (i = 0; i < s->places.count; i++) {
-		samples = at_most(samples, s->places.items[i].samples);
-		weight = at_most(weight, s->places.items[i].weight);
+		samples = wide_add(samples, s->places.items[i].samples);
+		weight = wide_add(weight, s->places.items[i].weight);
 	}
 	if (__builtin_mul_overflow(weight, HEAVIEST, &weight))
 		weight = UINT64_MAX;

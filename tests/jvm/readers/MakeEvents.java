@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import jdk.jfr.Configuration;
 import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Name;
 import jdk.jfr.Recording;
 
@@ -63,6 +64,10 @@ public final class MakeEvents {
         settings.put("jdk.SafepointBegin#threshold", "0 ms");
         settings.put("jdk.ExecuteVMOperation#threshold", "0 ms");
         settings.put("jdk.ThreadSleep#threshold", "0 ms");
+        // JDK 17 deadlocks if a thread's first event registers its class while another thread loads a class (the source
+        // launcher's loader takes locks of its own, JFR's hook in class loading takes that of its metadata)
+        FlightRecorder.register(Order.class);
+        FlightRecorder.register(Release.class);
         try (Recording recording = new Recording(settings)) {
             recording.start();
             Thread[] all = {new Thread(() -> serve(0), "orders-1"), new Thread(() -> serve(40), "orders-2"),

@@ -39,17 +39,6 @@ static bool is_of_jvm(const char *type)
 	return false;
 }
 
-static const struct metadata_field *field_of(const struct metadata *m, uint32_t type, const char *name)
-{
-	const struct metadata_type *t = &m->types.items[type];
-	uint32_t i;
-
-	for (i = 0; name && i < t->count; i++)
-		if (strcmp(m->fields.items[t->first + i].name, name) == 0)
-			return &m->fields.items[t->first + i];
-	return NULL;
-}
-
 /* The first field of TYPE that counts bytes; NULL: none does. */
 static const char *bytes_field(const struct metadata *m, uint32_t type)
 {
@@ -84,7 +73,7 @@ static uint32_t string(struct chunk_handlers *w, const char *text)
 /* FIELD of TYPE is a text, or a key of constants that have one; *POOL is their type. */
 static bool has_text(struct chunk_handlers *w, uint32_t type, const char *field, uint32_t *pool)
 {
-	const struct metadata_field *f = field_of(&w->metadata, type, field);
+	const struct metadata_field *f = metadata_field_of(&w->metadata, type, field);
 
 	*pool = METADATA_NONE;
 	if (!f || f->array || f->type == METADATA_NONE)
@@ -98,7 +87,7 @@ static bool has_text(struct chunk_handlers *w, uint32_t type, const char *field,
 
 static bool is_number(const struct chunk_handlers *w, uint32_t type, const char *field)
 {
-	const struct metadata_field *f = field_of(&w->metadata, type, field);
+	const struct metadata_field *f = metadata_field_of(&w->metadata, type, field);
 
 	return f && !f->pooled && !f->array;
 }
@@ -123,7 +112,7 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 		}
 	o->type = string(w, t->name);
 	if (is_number(w, type, "duration")) {
-		o->unit = field_of(&w->metadata, type, "duration")->unit;
+		o->unit = metadata_field_of(&w->metadata, type, "duration")->unit;
 		o->has_time = true;
 		wanted[count++] = (struct wanted){"duration", SLOT_WEIGHT};
 	}
@@ -132,7 +121,7 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 		wanted[count++] = (struct wanted){number, SLOT_SIZE};
 	}
 	if (o->kind != MARK_KINDS) {
-		f = field_of(&w->metadata, type, "eventThread");
+		f = metadata_field_of(&w->metadata, type, "eventThread");
 		o->has_thread = f && f->pooled && !f->array && f->type == w->names.thread_type;
 		o->has_name = has_text(w, type, name, &o->name_type);
 		o->has_cause = has_text(w, type, "cause", &o->cause_type);
@@ -146,7 +135,7 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 	if (o->kind == MARK_KIND_GC && o->has_cause)
 		wanted[count++] = (struct wanted){"cause", SLOT_B};
 	if (o->kind == MARK_KIND_GC && is_number(w, type, "sumOfPauses")) {
-		o->pauses_unit = field_of(&w->metadata, type, "sumOfPauses")->unit;
+		o->pauses_unit = metadata_field_of(&w->metadata, type, "sumOfPauses")->unit;
 		wanted[count++] = (struct wanted){"sumOfPauses", SLOT_D};
 	}
 	if (o->kind == MARK_KIND_OPERATION)

@@ -20,17 +20,6 @@ static const struct wanted thread_fields[] = {
 	{"osName", OS_NAME}, {"osThreadId", OS_ID}, {"javaName", JAVA_NAME}, {"javaThreadId", JAVA_ID}};
 static const uint8_t usual_frame[] = {IN_METHOD, IN_LINE, IN_BCI, IN_KIND};
 
-static const struct metadata_field *field_of(const struct metadata *m, uint32_t type, const char *name)
-{
-	const struct metadata_type *t = type == METADATA_NONE ? NULL : &m->types.items[type];
-	uint32_t i;
-
-	for (i = 0; t && i < t->count; i++)
-		if (strcmp(m->fields.items[t->first + i].name, name) == 0)
-			return &m->fields.items[t->first + i];
-	return NULL;
-}
-
 /* The first field of TYPE that leads to a text: its name comes before others in every known type. */
 static void find_way(struct names *n, uint32_t type)
 {
@@ -75,7 +64,7 @@ void names_want(struct names *n, uint32_t type)
 /* FIELD of TYPE, or NULL; the constants that it refers to will be asked for. */
 static const struct metadata_field *want_field(struct names *n, uint32_t type, const char *field)
 {
-	const struct metadata_field *f = field_of(n->metadata, type, field);
+	const struct metadata_field *f = metadata_field_of(n->metadata, type, field);
 
 	if (f && f->pooled)
 		want(n, f->type, 0);
@@ -94,7 +83,7 @@ static void find_types(struct names *n)
 	n->class_type = metadata_by_name(m, "java.lang.Class");
 	n->thread_type = metadata_by_name(m, "java.lang.Thread");
 	n->state_type = metadata_by_name(m, "jdk.types.ThreadState");
-	kind = field_of(m, n->frame_type, "type");
+	kind = metadata_field_of(m, n->frame_type, "type");
 	n->frame_kind_type = kind && kind->pooled ? kind->type : METADATA_NONE;
 }
 

@@ -55,21 +55,10 @@ static const struct wanted call_fields[] = {
 	{"kind", SLOT_B},
 };
 
-static const struct metadata_field *field_of(const struct metadata *m, uint32_t type, const char *name)
-{
-	const struct metadata_type *t = &m->types.items[type];
-	uint32_t i;
-
-	for (i = 0; name && i < t->count; i++)
-		if (strcmp(m->fields.items[t->first + i].name, name) == 0)
-			return &m->fields.items[t->first + i];
-	return NULL;
-}
-
 /* Whether FIELD is a key of the constants of type POOL. */
 static bool is_key(const struct chunk_handlers *w, uint32_t type, const char *field, uint32_t pool)
 {
-	const struct metadata_field *f = field_of(&w->metadata, type, field);
+	const struct metadata_field *f = metadata_field_of(&w->metadata, type, field);
 
 	return f && f->pooled && !f->array && f->type == pool && pool != METADATA_NONE;
 }
@@ -148,8 +137,8 @@ static const struct metadata_field *add_call(struct chunk_handlers *w, struct ev
 		{"jdk.SocketWrite", IO_WRITE, IO_KIND_SOCKET}, {"profiler.IO", IO_OPERATIONS, IO_KIND_OTHER},
 	};
 	uint32_t says = metadata_by_name(&w->metadata, "jstrobe.IOWeight");
-	const struct metadata_field *target = says == METADATA_NONE ? NULL : field_of(&w->metadata, says, "target");
-	const struct metadata_field *weight = says == METADATA_NONE ? NULL : field_of(&w->metadata, says, "weight");
+	const struct metadata_field *target = says == METADATA_NONE ? NULL : metadata_field_of(&w->metadata, says, "target");
+	const struct metadata_field *weight = says == METADATA_NONE ? NULL : metadata_field_of(&w->metadata, says, "weight");
 	size_t i;
 
 	if (!target || !target->pooled || target->array || !weight || weight->pooled || weight->array)
@@ -168,15 +157,15 @@ static const struct metadata_field *add_call(struct chunk_handlers *w, struct ev
 static int add_sample(struct chunk_handlers *w, uint32_t type, const struct source *source)
 {
 	const char *event = w->metadata.types.items[type].name;
-	bool tells_weight = source->weight && field_of(&w->metadata, type, "weight"); /* what is more than its size */
+	bool tells_weight = source->weight && metadata_field_of(&w->metadata, type, "weight"); /* what is more than its size */
 	const char *weighs = tells_weight ? "weight" : source->weight;
-	const struct metadata_field *weight = field_of(&w->metadata, type, weighs);
-	const struct metadata_field *object = field_of(&w->metadata, type, source->object);
-	const struct metadata_field *size = field_of(&w->metadata, type, "allocationSize");
+	const struct metadata_field *weight = metadata_field_of(&w->metadata, type, weighs);
+	const struct metadata_field *object = metadata_field_of(&w->metadata, type, source->object);
+	const struct metadata_field *size = metadata_field_of(&w->metadata, type, "allocationSize");
 	const struct metadata_field *said = NULL;
 	bool is_size = size && weight && size != weight && !size->pooled && !size->array;
 	bool is_live = strcmp(event, "profiler.LiveObject") == 0 && size && weight && !size->pooled && !size->array &&
-		       field_of(&w->metadata, type, "allocationTime");
+		       metadata_field_of(&w->metadata, type, "allocationTime");
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
 	enum left_role left = left_role_of(w, event);
 	bool io = source->family && strcmp(source->family, "io") == 0;
@@ -204,7 +193,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	if (!handler)
 		return -ENOMEM;
 	handler->layout = field_layout_of(&w->layouts, type, wanted, count);
-	handler->has_time = field_of(&w->metadata, type, "startTime") != NULL;
+	handler->has_time = metadata_field_of(&w->metadata, type, "startTime") != NULL;
 	handler->has_stack = is_key(w, type, "stackTrace", w->names.stack_type);
 	handler->has_thread = is_key(w, type, "sampledThread", w->names.thread_type) ||
 			    is_key(w, type, "eventThread", w->names.thread_type);
@@ -265,14 +254,14 @@ static int add_by_name(struct chunk_handlers *w, uint32_t type)
 	}
 	if (!family_named(w->selection->families, name))
 		return 0;
-	source.weight = field_of(&w->metadata, type, "duration") ? "duration" : NULL;
+	source.weight = metadata_field_of(&w->metadata, type, "duration") ? "duration" : NULL;
 	return add_sample(w, type, &source);
 }
 
 /* Labels are a key of the constants of some type. */
 static void add_labels(struct chunk_handlers *w, uint32_t type, struct event_handler *handler)
 {
-	const struct metadata_field *labels = field_of(&w->metadata, type, "labels");
+	const struct metadata_field *labels = metadata_field_of(&w->metadata, type, "labels");
 
 	handler->has_thread = is_key(w, type, "sampledThread", w->names.thread_type);
 	handler->has_object = labels && labels->pooled && !labels->array;
@@ -284,7 +273,7 @@ static void add_labels(struct chunk_handlers *w, uint32_t type, struct event_han
 
 static int add_counts(struct chunk_handlers *w, uint32_t type, const struct rule *rule)
 {
-	const struct metadata_field *average = field_of(&w->metadata, type, "average");
+	const struct metadata_field *average = metadata_field_of(&w->metadata, type, "average");
 	struct event_handler *handler = add_handler(w, type, rule->kind);
 	size_t count = 0;
 
@@ -307,8 +296,8 @@ static int add_span(struct chunk_handlers *w, uint32_t type)
 	static const struct wanted fields[] = {
 		{"startTime", SLOT_TIME}, {"duration", SLOT_WEIGHT}, {"eventThread", SLOT_THREAD}, {"tag", SLOT_A}};
 	const char *name = w->metadata.types.items[type].name;
-	const struct metadata_field *duration = field_of(&w->metadata, type, "duration");
-	const struct metadata_field *tag = field_of(&w->metadata, type, "tag");
+	const struct metadata_field *duration = metadata_field_of(&w->metadata, type, "duration");
+	const struct metadata_field *tag = metadata_field_of(&w->metadata, type, "tag");
 	struct event_handler *handler;
 
 	if ((strcmp(name, "profiler.Span") != 0 && strcmp(name, "jdk.MethodTrace") != 0) || !duration ||

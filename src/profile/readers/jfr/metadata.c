@@ -241,3 +241,14 @@ uint32_t metadata_by_name(const struct metadata *m, const char *name)
 			return i;
 	return METADATA_NONE;
 }
+
+const struct metadata_field *metadata_field_of(const struct metadata *m, uint32_t type, const char *name)
+{
+	const struct metadata_type *t = type == METADATA_NONE ? NULL : &m->types.items[type];
+	uint32_t i;
+
+	for (i = 0; t && name && i < t->count; i++)
+		if (strcmp(m->fields.items[t->first + i].name, name) == 0)
+			return &m->fields.items[t->first + i];
+	return NULL;
+}

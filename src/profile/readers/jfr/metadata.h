@@ -75,5 +75,7 @@ void metadata_free(struct metadata *m);
 /* The type with this number, or called NAME; METADATA_NONE. */
 uint32_t metadata_by_id(const struct metadata *m, uint64_t id);
 uint32_t metadata_by_name(const struct metadata *m, const char *name);
+/* The field of TYPE, or METADATA_NONE, that is called NAME, or NULL; NULL: it has none. */
+const struct metadata_field *metadata_field_of(const struct metadata *m, uint32_t type, const char *name);
 
 #endif

@@ -91,8 +91,7 @@ static void add_objects(struct stack_count *item, uint64_t weight, uint64_t size
 {
 	uint64_t parts = (int64_t)size > 0 ? wide_scale(weight, READ_OBJECT_PARTS, 0, size) : 0;
 
-	if (__builtin_add_overflow(item->parts, parts, &item->parts))
-		item->parts = UINT64_MAX;
+	item->parts = wide_add(item->parts, parts);
 }
 
 /* When ITEM of A was seen; the number of its moment + 1, 0: none is kept. */
