@@ -104,11 +104,15 @@ static void samples_have_their_times(void **state)
 	static const struct value_type weight = {.of = VALUE_WEIGHT}, samples = {.of = VALUE_SAMPLES},
 				       objects = {.of = VALUE_OBJECTS};
 	struct profile p = {.stacks = stacks, .stack_count = 3, .moments = moments, .moments_of = stacks,
-			    .moment_count = ARRAY_LEN(moments), .moment_step = 10, .started_at = 7000};
-	uint64_t values[ARRAY_LEN(moments)], times[ARRAY_LEN(moments)];
+			    .moment_count = ARRAY_LEN(moments), .moment_step = 10, .started_at = 7000, .stored = 6,
+			    .weight_stored = 5900};
+	uint64_t values[ARRAY_LEN(moments)], times[ARRAY_LEN(moments)], *weights = sample_times_weights(&p);
 	struct sample_times t;
 
 	(void)state;
+	assert_true(weights && weights[0] == 1000 && weights[1] == 900 && weights[2] == 2000);
+	assert_true(weights[3] == 1000 && weights[4] == 1000);
+	free(weights);
 	assert_true(sample_times_build(&t, &p, apart, 3));
 	assert_int_equal(sample_times_of(&t, 0, &weight, 3000, values, times), 2);
 	assert_true(values[0] == 1000 && values[1] == 2000 && times[0] == 7010 && times[1] == 7040);

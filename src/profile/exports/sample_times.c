@@ -2,8 +2,18 @@
 
 #include <stdlib.h>
 
-/* What roundings of an agent's times may be off: weights are told in parts of a sample. */
-#define OFF 64
+#include "common/base/wide.h"
+
+/* An agent tells weights in parts of a usual sample: so many in one, at least. */
+#define PARTS 64
+
+/* Whether SUM, of so many SAMPLES of P, is not WHOLE by more than roundings. */
+static bool is_other(const struct profile *p, uint64_t samples, uint64_t sum, uint64_t whole)
+{
+	uint64_t usual = p->stored ? p->weight_stored / p->stored : 0;
+
+	return (sum > whole ? sum - whole : whole - sum) > wide_scale(samples, usual, PARTS - 1, PARTS);
+}
 
 bool sample_times_build(struct sample_times *t, const struct profile *p, const uint32_t *of_stack, uint32_t count)
 {
@@ -29,12 +39,6 @@ bool sample_times_build(struct sample_times *t, const struct profile *p, const u
 	return true;
 }
 
-/* By more than roundings. */
-static bool is_other(uint64_t sum, uint64_t whole)
-{
-	return (sum > whole ? sum - whole : whole - sum) > whole / OFF;
-}
-
 uint64_t *sample_times_weights(const struct profile *p)
 {
 	uint64_t *weights = calloc(p->moment_count + 1, sizeof(*weights)), i;
@@ -51,10 +55,11 @@ uint64_t *sample_times_weights(const struct profile *p)
 		last[m->stack] = i + 1;
 	}
 	for (i = 0; weights && sums && last && i < p->stack_count; i++) {
-		uint64_t whole = p->stacks[i].weight;
+		const struct profile_stack *s = &p->stacks[i];
 
-		if (last[i] && !is_other(sums[i], whole) && weights[last[i] - 1] + whole >= sums[i])
-			weights[last[i] - 1] += whole - sums[i];
+		if (last[i] && !is_other(p, s->samples, sums[i], s->weight) &&
+		    weights[last[i] - 1] + s->weight >= sums[i])
+			weights[last[i] - 1] += s->weight - sums[i];
 	}
 	if (!sums || !last) {
 		free(weights);
@@ -76,7 +81,7 @@ uint32_t sample_times_of(const struct sample_times *t, uint32_t sample, const st
 			 uint64_t *values, uint64_t *times)
 {
 	uint32_t i, n = type->of == VALUE_OBJECTS ? 0 : sample_times_count(t, sample);
-	uint64_t sum = 0;
+	uint64_t sum = 0, samples = 0;
 
 	for (i = 0; i < n; i++) {
 		const struct profile_moment *m = &t->profile->moments[t->moments[t->first[sample] + i]];
@@ -84,8 +89,9 @@ uint32_t sample_times_of(const struct sample_times *t, uint32_t sample, const st
 		values[i] = type->of == VALUE_SAMPLES ? m->samples : m->weight;
 		times[i] = t->profile->started_at + m->at * t->profile->moment_step;
 		sum += values[i];
+		samples += m->samples;
 	}
-	if (!n || is_other(sum, value) || values[n - 1] + value < sum)
+	if (!n || is_other(t->profile, samples, sum, value) || values[n - 1] + value < sum)
 		return 0;
 	values[n - 1] += value - sum; /* roundings, so that the parts are the whole */
 	return n;

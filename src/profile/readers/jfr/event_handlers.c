@@ -137,8 +137,8 @@ static const struct metadata_field *add_call(struct chunk_handlers *w, struct ev
 		{"jdk.SocketWrite", IO_WRITE, IO_KIND_SOCKET}, {"profiler.IO", IO_OPERATIONS, IO_KIND_OTHER},
 	};
 	uint32_t says = metadata_by_name(&w->metadata, "jstrobe.IOWeight");
-	const struct metadata_field *target = says == METADATA_NONE ? NULL : metadata_field_of(&w->metadata, says, "target");
-	const struct metadata_field *weight = says == METADATA_NONE ? NULL : metadata_field_of(&w->metadata, says, "weight");
+	const struct metadata_field *target = metadata_field_of(&w->metadata, says, "target");
+	const struct metadata_field *weight = metadata_field_of(&w->metadata, says, "weight");
 	size_t i;
 
 	if (!target || !target->pooled || target->array || !weight || weight->pooled || weight->array)
@@ -153,11 +153,14 @@ static const struct metadata_field *add_call(struct chunk_handlers *w, struct ev
 	return weight;
 }
 
-/* An event type is a sample of this source's families. -EBADMSG: its fields cannot be read. */
+/*
+ * An event type is a sample of this source's families; a field `weight` is more than its size. -EBADMSG: its fields
+ * cannot be read.
+ */
 static int add_sample(struct chunk_handlers *w, uint32_t type, const struct source *source)
 {
 	const char *event = w->metadata.types.items[type].name;
-	bool tells_weight = source->weight && metadata_field_of(&w->metadata, type, "weight"); /* what is more than its size */
+	bool tells_weight = source->weight && metadata_field_of(&w->metadata, type, "weight");
 	const char *weighs = tells_weight ? "weight" : source->weight;
 	const struct metadata_field *weight = metadata_field_of(&w->metadata, type, weighs);
 	const struct metadata_field *object = metadata_field_of(&w->metadata, type, source->object);
