@@ -2,26 +2,24 @@
  * timeline.h - when the samples of an event were taken, for results that show time. Inner header of the collect room.
  *
  * Each stored sample is a few bytes (profile/model/times.h). Memory is bounded: when it is full, steps become longer,
- * and what is of one step and place becomes one. Normal code, one thread at a time.
+ * and what is of one step, stack and thread becomes one. Normal code, one thread at a time.
  */
 #ifndef JSTROBE_COLLECT_TIMELINE_H
 #define JSTROBE_COLLECT_TIMELINE_H
 
-#include "common/base/map.h"
 #include "common/base/pages.h"
 #include "profile/model/profile.h"
+#include "profile/model/times.h"
 
 #define TIMELINE_STEP_BITS 20 /* at first: 1.05 ms; powers of two, so that a sample costs no division */
 
 struct timeline {
-	PAGED(uint8_t) bytes;
-	PAGED(struct profile_place) places; /* stack: index into collector.stack_counts + 1, thread: + 1; 0: unknown */
-	struct map by_place;                /* → index + 1 */
-	unsigned step_bits;                 /* a step is 2^so many ns; 0: nothing was kept yet */
-	unsigned quantum_bits;              /* a quantum is 2^so many ns, or what the event weighs in */
-	uint64_t usual;                     /* quanta of a usual sample */
-	uint64_t last;                      /* the step of the newest moment */
-	bool off;                           /* memory was short: nothing is known */
+	PAGED(uint8_t) bytes;     /* stack: index into collector.stack_counts + 1, thread: + 1; 0: unknown */
+	unsigned step_bits;       /* a step is 2^so many ns; 0: nothing was kept yet */
+	unsigned quantum_bits;    /* a quantum is 2^so many ns, or what the event weighs in */
+	uint64_t usual;           /* quanta of a usual sample */
+	struct times_moment last; /* the newest one */
+	bool off;                 /* memory was short: nothing is known */
 };
 
 /* Samples that have been added to stack count number COUNT. */
@@ -37,11 +35,8 @@ struct timeline_sample {
 void timeline_add(struct timeline *t, const struct timeline_sample *s, size_t most);
 /* Numbers are new: of COUNT stack counts they are NOW, each + 1, 0 = it is gone; of threads THREADS, each + 1. */
 void timeline_renew(struct timeline *t, const uint32_t *now, size_t count, const uint32_t *threads);
-/*
- * What a result P gets: copies, to be freed. STACKS leads from stack counts to its stacks, + 1, 0 = it has none;
- * THREADS from the collector's threads to its. False: no memory.
- */
-bool timeline_view(const struct timeline *t, const uint32_t *stacks, const uint32_t *threads, struct profile *p);
+/* What a result P gets: a copy, to be freed, of stack counts and the collector's threads. False: no memory. */
+bool timeline_view(const struct timeline *t, struct profile *p);
 size_t timeline_bytes(const struct timeline *t);
 void timeline_free(struct timeline *t);
 

@@ -1,8 +1,10 @@
 #include "profile/model/packed.h"
 
-
 struct profile_byte {
 	uint8_t byte;
+};
+struct profile_number {
+	uint32_t number;
 };
 
 #define P(field) offsetof(struct profile, field)
@@ -27,7 +29,8 @@ const struct packed_list packed_lists[] = {
 	     NO_FRAMES),
 	LIST(stacks, stack_count, profile_stack, .texts = NO_TEXT, FRAMES(profile_stack)),
 	LIST(times, time_bytes, profile_byte, .texts = NO_TEXT, NO_FRAMES),
-	LIST(time_places, time_place_count, profile_place, .texts = NO_TEXT, NO_FRAMES),
+	LIST(time_stacks, time_stack_count, profile_number, .texts = NO_TEXT, NO_FRAMES),
+	LIST(time_threads, time_thread_count, profile_number, .texts = NO_TEXT, NO_FRAMES),
 	LIST(growth, stack_count, profile_growth, .texts = NO_TEXT, NO_FRAMES, .whole = true),
 	LIST(chains, chain_count, profile_chain, .texts = {C(class), C(place), C(caller), C(text)}, .must = 3,
 	     NO_FRAMES),

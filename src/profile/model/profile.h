@@ -49,13 +49,7 @@ struct profile_growth {
 	uint64_t example, since; /* the object of them that is there for longest, and when it came; 0: not known */
 };
 
-/* Where some moments of profile.times are of. */
-struct profile_place {
-	uint32_t stack;    /* index into profile.stacks, or PROFILE_NO_STACK: not known */
-	uint32_t thread;   /* index into profile.threads, or PROFILE_NO_THREAD */
-};
 #define PROFILE_NO_STACK UINT32_MAX
-
 /* Samples of one stack and thread that were taken together, or in a row: see moments.h. */
 struct profile_moment {
 	uint32_t at, span; /* steps of moment_step since started_at, and how many it lasted */
@@ -224,8 +218,8 @@ struct profile {
 	uint64_t moment_count, moment_step; /* step: ns */
 	/* the same, as it travels from an agent to the command (times.h); NULL: not known */
 	const uint8_t *times;
-	const struct profile_place *time_places;
-	uint32_t time_bytes, time_place_count;
+	const uint32_t *time_stacks, *time_threads; /* of its numbers: indices into stacks, threads, + 1 */
+	uint32_t time_bytes, time_stack_count, time_thread_count;
 	uint64_t time_step, time_quantum, time_usual;
 	const struct profile_growth *growth; /* of each stack, as long as `stacks` is growth_of; NULL: not known */
 	const struct profile_stack *growth_of;

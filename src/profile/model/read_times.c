@@ -6,17 +6,15 @@
 #include "profile/model/times.h"
 #include "profile/model/moments.h"
 
-static bool places_are_in_range(const struct profile *p)
+/* What NUMBER leads to, less than LIMIT, or UINT32_MAX where it is not known. False: it cannot be. */
+static bool find(uint32_t number, const uint32_t *list, uint32_t count, uint32_t limit, uint32_t *found)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->time_place_count; i++) {
-		const struct profile_place *at = &p->time_places[i];
-
-		if ((at->stack != PROFILE_NO_STACK && at->stack >= p->stack_count) ||
-		    (at->thread != PROFILE_NO_THREAD && at->thread >= p->thread_count))
-			return false;
-	}
+	*found = UINT32_MAX;
+	if (!number)
+		return true;
+	if (number > count || list[number - 1] > limit)
+		return false;
+	*found = list[number - 1] - 1;
 	return true;
 }
 
@@ -37,14 +35,17 @@ static int expand(const struct profile *p, struct moments *to)
 	const uint8_t *at = p->times, *end = at + p->time_bytes;
 	struct times_moment m = {.at = 0};
 	uint64_t from, span;
+	uint32_t stack, thread;
 
 	while (at < end && !to->failed) {
-		if (!times_next(&at, end, &m) || m.place >= p->time_place_count || m.at > UINT32_MAX ||
-		    m.span > UINT32_MAX || m.samples > UINT32_MAX ||
+		if (!times_next(&at, end, &m) ||
+		    !find(m.stack, p->time_stacks, p->time_stack_count, p->stack_count, &stack) ||
+		    !find(m.thread, p->time_threads, p->time_thread_count, p->thread_count, &thread) ||
+		    m.at > UINT32_MAX || m.span > UINT32_MAX || m.samples > UINT32_MAX ||
 		    __builtin_mul_overflow(m.at, p->time_step, &from) ||
 		    __builtin_mul_overflow(m.span, p->time_step, &span) || from > INT64_MAX)
 			return -EPROTO;
-		moments_add(to, (int64_t)from, span, p->time_places[m.place].stack, p->time_places[m.place].thread,
+		moments_add(to, (int64_t)from, span, stack, stack == PROFILE_NO_STACK ? PROFILE_NO_THREAD : thread,
 			    m.samples, weight_of(p, &m));
 	}
 	return to->failed ? -ENOMEM : 0;
@@ -58,7 +59,7 @@ int read_times(struct profile *p, size_t most, struct profile_moment **moments)
 	*moments = NULL;
 	if (!p->times || !p->time_bytes)
 		return 0;
-	rc = p->time_step && p->time_places && places_are_in_range(p) ? expand(p, &all) : -EPROTO;
+	rc = p->time_step ? expand(p, &all) : -EPROTO;
 	if (rc) {
 		moments_free(&all);
 		return rc;

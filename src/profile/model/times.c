@@ -4,13 +4,17 @@
 
 #define SPAN 1u
 #define WEIGHT 2u
+#define THREAD 4u
 
-size_t times_put(uint8_t *to, const struct times_moment *m, uint64_t before)
+size_t times_put(uint8_t *to, const struct times_moment *m, const struct times_moment *before)
 {
-	unsigned flags = (m->span || m->samples != 1 ? SPAN : 0) | (m->beside ? WEIGHT : 0);
-	uint8_t *at = leb_put(to, (uint64_t)m->place << 2 | flags);
+	unsigned flags = (m->span || m->samples != 1 ? SPAN : 0) | (m->beside ? WEIGHT : 0) |
+			 (m->thread != before->thread ? THREAD : 0);
+	uint8_t *at = leb_put(to, (uint64_t)m->stack << 3 | flags);
 
-	at = leb_put(at, leb_of_signed((int64_t)(m->at - before)));
+	at = leb_put(at, leb_of_signed((int64_t)(m->at - before->at)));
+	if (flags & THREAD)
+		at = leb_put(at, m->thread);
 	if (flags & SPAN) {
 		at = leb_put(at, m->span);
 		at = leb_put(at, m->samples);
@@ -22,11 +26,12 @@ size_t times_put(uint8_t *to, const struct times_moment *m, uint64_t before)
 
 bool times_next(const uint8_t **at, const uint8_t *end, struct times_moment *m)
 {
-	uint64_t head, steps, beside = 0;
+	uint64_t head, steps, beside = 0, thread = m->thread;
 
-	if (!leb_get(at, end, &head) || !leb_get(at, end, &steps))
+	if (!leb_get(at, end, &head) || !leb_get(at, end, &steps) || (head & THREAD && !leb_get(at, end, &thread)))
 		return false;
-	m->place = (uint32_t)MIN(head >> 2, (uint64_t)UINT32_MAX);
+	m->stack = (uint32_t)MIN(head >> 3, (uint64_t)UINT32_MAX);
+	m->thread = (uint32_t)MIN(thread, (uint64_t)UINT32_MAX);
 	m->at += (uint64_t)leb_signed(steps);
 	m->span = 0;
 	m->samples = 1;

@@ -152,8 +152,8 @@ void format_packed(const struct profile *p, const struct format_options *options
 	whole.growth = p->growth_of == p->stacks ? p->growth : NULL;
 	if (p->moments_of != p->stacks) {
 		whole.times = NULL;
-		whole.time_places = NULL;
-		whole.time_bytes = whole.time_place_count = 0;
+		whole.time_stacks = whole.time_threads = NULL;
+		whole.time_bytes = whole.time_stack_count = whole.time_thread_count = 0;
 	}
 	put_structures(&k, &whole, NULL);
 	buffer_append(out, &k.sums, sizeof(k.sums));
