@@ -38,10 +38,8 @@ static bool put(struct timeline *t, const struct times_moment *m)
 
 /* ---- all of them once more ---- */
 
-static int by_time_and_place(const void *a, const void *b)
+static int compare(const struct times_moment *x, const struct times_moment *y)
 {
-	const struct times_moment *x = a, *y = b;
-
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
 	if (x->stack != y->stack)
@@ -51,16 +49,34 @@ static int by_time_and_place(const void *a, const void *b)
 	return x->span < y->span ? -1 : x->span > y->span;
 }
 
+/* The COUNT moments of MANY, behind which there is room for as many: qsort() would take it from the program's heap. */
+static void sort(struct times_moment *many, size_t count)
+{
+	struct times_moment *sorted = many + count;
+	size_t width, from, i, a, b;
+
+	for (width = 1; width < count; width *= 2) {
+		for (from = 0; from < count; from += 2 * width) {
+			size_t middle = MIN(from + width, count), end = MIN(middle + width, count);
+
+			for (i = a = from, b = middle; i < end; i++)
+				sorted[i] = a < middle && (b == end || compare(&many[a], &many[b]) <= 0) ? many[a++]
+													: many[b++];
+		}
+		memcpy(many, sorted, count * sizeof(*many));
+	}
+}
+
 /* Write the COUNT moments of MANY, those of one step, stack, thread and span as one. False: no memory. */
 static bool put_merged(struct timeline *t, struct times_moment *many, size_t count)
 {
 	size_t i, next;
 
-	qsort(many, count, sizeof(*many), by_time_and_place);
+	sort(many, count);
 	for (i = 0; i < count; i = next) {
 		struct times_moment *m = &many[i];
 
-		for (next = i + 1; next < count && by_time_and_place(m, &many[next]) == 0; next++) {
+		for (next = i + 1; next < count && compare(m, &many[next]) == 0; next++) {
 			m->samples += many[next].samples;
 			m->beside += many[next].beside;
 		}
@@ -75,7 +91,7 @@ typedef void change(struct times_moment *m, const void *arg);
 /* Each moment of T as CHANGED, which gets ARG, makes it. False: no memory, T is as it was. */
 static bool rewrite(struct timeline *t, change *changed, const void *arg)
 {
-	struct times_moment *many = pages_alloc(WINDOW * sizeof(*many)), m = {.at = 0};
+	struct times_moment *many = pages_alloc(2 * WINDOW * sizeof(*many)), m = {.at = 0};
 	struct timeline now = {.step_bits = t->step_bits};
 	const uint8_t *at = t->bytes.items, *end = at + t->bytes.count;
 	bool ok = many != NULL;
@@ -90,7 +106,7 @@ static bool rewrite(struct timeline *t, change *changed, const void *arg)
 		}
 	}
 	ok = ok && put_merged(&now, many, count);
-	pages_free(many, WINDOW * sizeof(*many));
+	pages_free(many, 2 * WINDOW * sizeof(*many));
 	if (!ok) {
 		PAGED_FREE(&now.bytes);
 		return false;
