@@ -26,7 +26,6 @@ struct view {
 	struct profile_thread *threads;
 	uint32_t *lists;      /* frames of all stacks */
 	size_t listed;
-	uint32_t *thread_of;  /* by the collector's thread, its number + 1; only where times are told */
 	uint32_t *stack_of;   /* by stack count, the stack's number + 1 that it is part of; 0: it has none */
 	const struct stack_count *sums; /* the collector's, or … */
 	struct stack_count *live; /* … those of what is still there */
@@ -48,8 +47,7 @@ void collector_view_free(struct profile *p)
 	free(v->threads);
 	free(v->lists);
 	free(v->stack_of);
-	free(v->thread_of);
-	free((void *)(uintptr_t)p->times);
+	timeline_view_free(p);
 	free(v->counts);
 	free(v->live);
 	free(v->waits);
@@ -541,28 +539,10 @@ static bool copy_facts(struct view *v, const struct collector_counts *f)
 	return true;
 }
 
-/* When samples of event number E were taken; REMAP leads from the collector's threads to V's. */
-static bool copy_times(struct view *v, const struct collector *c, uint32_t e, const uint32_t *remap)
-{
-	size_t i;
-
-	v->thread_of = calloc(c->threads.count + 1, sizeof(*v->thread_of));
-	if (!v->thread_of || !timeline_view(&c->timelines[e], &v->profile))
-		return false;
-	if (!v->profile.time_bytes)
-		return true;
-	for (i = 0; i < c->threads.count; i++)
-		v->thread_of[i] = remap[i] + 1;
-	v->profile.time_stacks = v->stack_of;
-	v->profile.time_stack_count = (uint32_t)c->stack_counts.count;
-	v->profile.time_threads = v->thread_of;
-	v->profile.time_thread_count = (uint32_t)c->threads.count;
-	return true;
-}
-
 static bool fill(struct view *v, struct collector *c, uint32_t e, const struct collector_counts *counts, bool times)
 {
-	uint32_t *frames = NULL, *threads = NULL;
+	struct timeline_numbers numbers = {.stack_count = c->stack_counts.count, .thread_count = c->threads.count};
+	uint32_t *frames = NULL;
 	bool ok;
 
 	v->strings = malloc(c->frames.strings.length + 1);
@@ -577,12 +557,13 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->sums = v->live ? v->live : c->stack_counts.items;
 	v->profile.interval_most = aggregate_fields_interval_most(c, e);
 	ok = copy_facts(v, counts) && copy_frames(v, c, &frames) &&
-	     copy_threads(v, c, e, &threads) && copy_trace_contexts(v, c) &&
-	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames) &&
-	     (!times || copy_times(v, c, e, threads)) &&
+	     copy_threads(v, c, e, &numbers.threads) && copy_trace_contexts(v, c) &&
+	     copy_stacks(v, c, e, frames, numbers.threads) && copy_waits(v, c, e, frames);
+	numbers.stacks = v->stack_of;
+	ok = ok && (!times || timeline_view(&c->timelines[e], &numbers, &v->profile)) &&
 	     aggregate_io_view(c, e, &v->profile);
 	free(frames);
-	free(threads);
+	free(numbers.threads);
 	if (!ok)
 		return false;
 	copy_counts(v, c, e);

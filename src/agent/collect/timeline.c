@@ -177,14 +177,15 @@ void timeline_add(struct timeline *t, const struct timeline_sample *s, size_t mo
 		give_up(t);
 }
 
-struct numbers {
+/* All + 1, 0: it is gone. */
+struct renewed {
 	const uint32_t *stacks, *threads;
 	size_t count;
 };
 
 static void renumber(struct times_moment *m, const void *arg)
 {
-	const struct numbers *n = arg;
+	const struct renewed *n = arg;
 
 	m->stack = m->stack && m->stack <= n->count ? n->stacks[m->stack - 1] : 0;
 	m->thread = m->stack && m->thread ? n->threads[m->thread - 1] : 0;
@@ -192,25 +193,41 @@ static void renumber(struct times_moment *m, const void *arg)
 
 void timeline_renew(struct timeline *t, const uint32_t *now, size_t count, const uint32_t *threads)
 {
-	if (t->bytes.count && !rewrite(t, renumber, &(struct numbers){now, threads, count}))
+	if (t->bytes.count && !rewrite(t, renumber, &(struct renewed){now, threads, count}))
 		give_up(t);
 }
 
 /* ---- what a result gets ---- */
 
-bool timeline_view(const struct timeline *t, struct profile *p)
+bool timeline_view(const struct timeline *t, const struct timeline_numbers *numbers, struct profile *p)
 {
-	uint8_t *bytes = malloc(t->bytes.count + 1);
+	uint8_t *bytes = t->bytes.count ? malloc(t->bytes.count) : NULL;
+	uint32_t *threads = t->bytes.count ? calloc(numbers->thread_count + 1, sizeof(*threads)) : NULL;
+	size_t i;
 
 	p->times = bytes;
-	if (!bytes)
+	p->time_threads = threads;
+	if (!t->bytes.count)
+		return true;
+	if (!bytes || !threads)
 		return false;
-	memcpy(bytes, t->bytes.count ? t->bytes.items : (const uint8_t *)"", t->bytes.count);
+	memcpy(bytes, t->bytes.items, t->bytes.count);
+	for (i = 0; i < numbers->thread_count; i++)
+		threads[i] = numbers->threads[i] + 1;
 	p->time_bytes = (uint32_t)t->bytes.count;
-	p->time_step = t->step_bits ? 1ull << t->step_bits : 0;
+	p->time_stacks = numbers->stacks;
+	p->time_stack_count = (uint32_t)numbers->stack_count;
+	p->time_thread_count = (uint32_t)numbers->thread_count;
+	p->time_step = 1ull << t->step_bits;
 	p->time_quantum = 1ull << t->quantum_bits;
 	p->time_usual = t->usual;
 	return true;
+}
+
+void timeline_view_free(struct profile *p)
+{
+	free((void *)(uintptr_t)p->times);
+	free((void *)(uintptr_t)p->time_threads);
 }
 
 size_t timeline_bytes(const struct timeline *t)

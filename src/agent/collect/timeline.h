@@ -35,8 +35,16 @@ struct timeline_sample {
 void timeline_add(struct timeline *t, const struct timeline_sample *s, size_t most);
 /* Numbers are new: of COUNT stack counts they are NOW, each + 1, 0 = it is gone; of threads THREADS, each + 1. */
 void timeline_renew(struct timeline *t, const uint32_t *now, size_t count, const uint32_t *threads);
-/* What a result P gets: a copy, to be freed, of stack counts and the collector's threads. False: no memory. */
-bool timeline_view(const struct timeline *t, struct profile *p);
+/* What a result numbers otherwise. */
+struct timeline_numbers {
+	const uint32_t *stacks; /* by stack count: its stack there, + 1, 0 = it has none; as long as the result */
+	uint32_t *threads;      /* by thread of the collector: its thread there */
+	size_t stack_count, thread_count;
+};
+
+/* The result P gets a copy of T, to be freed with timeline_view_free() also if that fails. False: no memory. */
+bool timeline_view(const struct timeline *t, const struct timeline_numbers *numbers, struct profile *p);
+void timeline_view_free(struct profile *p);
 size_t timeline_bytes(const struct timeline *t);
 void timeline_free(struct timeline *t);
 
