@@ -9,6 +9,7 @@ import time
 import jvm
 import pytest
 from jvm import Profile, Program, counted, jstrobe
+from test_page_time import moments, profiles
 
 pytestmark = pytest.mark.together
 
@@ -301,3 +302,50 @@ def test_async_profilers(programs, tmp_path):
                 stacks[re.sub(r"_\[[0-9a-z]\](?=;|$)", "", stack).replace("/", ".")] += int(n)
             found.append(stacks)
         assert found[0] == found[1] and found[0]
+
+
+@pytest.mark.parametrize("version, threads", [(17, ()), (25, ("-t",))], ids=str)
+def test_parts_of_the_time_are_the_whole(programs, version, threads, say):
+    """Of batches and of waits the part inside counts, in sums and in times, and each event keeps its interval."""
+    jdk = jvm.find_jdk(version)
+    if not jdk:
+        pytest.skip(f"JDK {version}: not tested (none installed, none could be fetched)")
+    path, events = jvm.result_file(".jfr"), ("cpu", "wall", "lock", "alloc")
+    with Program(jdk, "Contended", "monitor", 8, 1) as program:
+        done = jstrobe("record", "-e", ",".join(events), "-d", counted(3, 20), "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+
+    def of(*options):
+        out = jvm.result_file()
+        done = jstrobe("convert", *threads, *options, path, out)
+        assert done.returncode == 0, done.stderr
+        with open(out) as file:
+            found = {p["event"]: p for p in json.load(file)["profiles"]}
+        os.remove(out)
+        return found
+
+    whole = of()
+    parts = [of("--to", "1200"), of("--from", "1200", "--to", "1700ms"), of("--from", "1700ms")]
+    for event in events:
+        if event not in whole:
+            continue
+        interval = "interval" if event == "alloc" else "interval_ns"
+        for part in (p[event] for p in parts if event in p):
+            assert part[interval] == whole[event][interval] > 0, event
+            assert (part["times"]["steps"] - 1) * part["times"]["step_ns"] <= part["duration_ns"], event
+        sums = sum(p[event]["weight"]["total"] for p in parts if event in p)
+        total = whole[event]["weight"]["total"]
+        assert abs(sums - total) <= 1e-6 * total + 1000, (event, sums, total)
+        if event != "lock":  # a wait over the border is in both parts
+            assert sum(p[event]["samples"]["stored"] for p in parts if event in p) == whole[event]["samples"]["stored"]
+    middle = parts[1]["lock"]["weight"]["total"]
+    page = jvm.result_file(".html")
+    assert jstrobe("convert", *threads, path, page).returncode == 0
+    with open(page, encoding="utf-8") as file:
+        [waits] = [p for p in profiles(file.read()) if p["event"] == "lock"]
+    step = waits["time"]["step"] / 1e6
+    inside = sum(weight * (min(1700, at + span) - max(1200, at)) / span if span else weight * (1200 <= at < 1700)
+                 for at, span, _, _, weight in moments(waits) if at < 1700 and at + span > 1200)
+    # the page has steps: each wait that is cut may be off by one at either end
+    assert abs(inside - middle) < 0.02 * middle + 20 * step * 1e6, (inside, middle)
+    say(f"{jdk}: waits of the middle half second: {middle / 1e9:.3f} s, by the page {inside / 1e9:.3f} s")

@@ -130,6 +130,7 @@ static const struct made_type types[] = {
 	{MADE_SETTING, "jdk.ActiveSetting", false,
 	 {{"startTime", MADE_LONG, "t"}, {"id", MADE_LONG, ""}, {"name", MADE_STRING, ""},
 	  {"value", MADE_STRING, ""}}},
+	{MADE_RECORDING, "jdk.ActiveRecording", false, {{"startTime", MADE_LONG, "t"}}},
 	/* nothing that is wanted: structs, arrays, floats */
 	{MADE_HEAP, "test.Heap", false,
 	 {{"startTime", MADE_LONG, "t"}, {"space", MADE_SPACE, ""}, {"spaces", MADE_SPACE, "a"},

@@ -26,6 +26,7 @@ void io_lines_add(struct io_lines *lines, struct io_line *line, const struct io_
 {
 	uint64_t duration = MAX(call->duration, 1ull), weight = MAX(call->weight ? call->weight : call->idle, 1ull);
 	double each = (double)weight / (double)duration / (double)duration, bytes = (double)call->bytes;
+	uint64_t weight_of_all;
 
 	line->time = wide_add(line->time, call->weight);
 	line->idle = wide_add(line->idle, call->idle);
@@ -36,7 +37,8 @@ void io_lines_add(struct io_lines *lines, struct io_line *line, const struct io_
 	line->bytes = wide_add(line->bytes, wide_scale(weight, call->bytes, 0, duration));
 	if (!call->estimated)
 		return;
-	lines->interval = lines->interval ? MIN(lines->interval, weight) : weight;
+	weight_of_all = MAX(weight, call->whole);
+	lines->interval = lines->interval ? MIN(lines->interval, weight_of_all) : weight_of_all;
 	*(call->weight ? &line->time_error : &line->idle_error) += (double)weight;
 	line->calls_error += each;
 	line->bytes_error += each * bytes * bytes;

@@ -13,6 +13,7 @@
 /* One call, as its events tell it. */
 struct io_call {
 	uint64_t weight, idle;    /* ns that it stands for; one of them is 0 */
+	uint64_t whole;           /* the same with what is outside of the part of the time that is asked for */
 	uint64_t bytes, duration; /* its own; ns */
 	bool open, estimated;     /* it goes on; it stands for others */
 };

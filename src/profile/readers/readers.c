@@ -190,13 +190,11 @@ static uint64_t known_interval(const struct conversion *c, const struct profile 
 {
 	const struct recording_info_counts *n = counts_of(c, p->event);
 
+	if (n && n->interval)
+		return n->interval;
 	if (strcmp(p->event, "wall") == 0)
 		return c->info.wall_interval;
-	if (strcmp(p->event, "cpu") == 0)
-		return c->info.interval ? c->info.interval : c->info.period;
-	if (strcmp(p->event, "io") == 0)
-		return n ? n->interval : 0;
-	return 0;
+	return strcmp(p->event, "cpu") != 0 ? 0 : c->info.interval ? c->info.interval : c->info.period;
 }
 
 /* Where objects that are there are shown without what grows, why. */

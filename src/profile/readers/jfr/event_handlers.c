@@ -26,7 +26,7 @@ static const struct rule rules[] = {
 	{"jdk.JVMInformation", HANDLE_JVM,
 	 {{"jvmVersion", SLOT_A}, {"javaArguments", SLOT_B}, {"pid", SLOT_C}}},
 	{"jstrobe.Surrounding", HANDLE_AROUND, {{"name", SLOT_A}, {"value", SLOT_B}}},
-	{"jdk.CPUTimeSamplesLost", HANDLE_JDK_LOST, {{"lostSamples", SLOT_A}}},
+	{"jdk.CPUTimeSamplesLost", HANDLE_JDK_LOST, {{"startTime", SLOT_TIME}, {"lostSamples", SLOT_A}}},
 	{"jstrobe.SampleContext", HANDLE_CONTEXT,
 	 {{"startTime", SLOT_TIME}, {"sampledThread", SLOT_THREAD}, {"traceId", SLOT_A}, {"spanId", SLOT_B},
 	  {"labels", SLOT_OBJECT}}},
@@ -206,6 +206,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	handler->left = left;
 	handler->is_live = is_live;
 	handler->lasts = weight && strcmp(weighs, "duration") == 0;
+	handler->unit = weight ? weight->unit : UNIT_NONE;
 	handler->outside = size && size == weight && strcmp(event, "jdk.ObjectAllocationOutsideTLAB") == 0;
 	if (io)
 		said = add_call(w, handler);
@@ -463,6 +464,7 @@ int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 	w->trace_context.number = 0;
 	w->object.weight = 0;
 	w->call.there = false;
+	w->setting_of = 0;
 	io_lines_clear(&w->calls);
 	w->live.known = false;
 	w->live.objects = true;

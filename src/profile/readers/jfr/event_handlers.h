@@ -76,7 +76,7 @@ struct event_handler {
 	bool of_call;       /* what it stands for, and its object, are in the jstrobe.IOWeight before it */
 	uint8_t operation, io_kind; /* of the call; IO_OPERATIONS: the event says both */
 	uint32_t object_type;
-	enum metadata_unit unit; /* HANDLE_TIMING: of the average; HANDLE_SPAN: of the duration */
+	enum metadata_unit unit; /* HANDLE_TIMING: of the average; HANDLE_SPAN, or if it lasts: of the duration */
 	uint64_t slots[SLOTS];
 };
 
@@ -174,6 +174,7 @@ struct chunk_handlers {
 		uint32_t version, arguments;
 		int64_t pid;
 	} jvm; /* what the last jdk.JVMInformation said, strings of the aggregate */
+	uint32_t setting_of; /* the event of which the settings speak, a string of the aggregate */
 	struct map labels; /* string of the aggregate → 1: has not, 2: has the label that is wanted */
 	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
 	VECTOR(struct unweighed) unweighed, unweighed_wall;
@@ -207,6 +208,20 @@ struct event_handler *event_handlers_add(struct chunk_handlers *w, uint32_t type
 void handler_take(struct chunk_handlers *w, struct event_handler *handler, const struct chunk_event *e);
 /* The inline text at slot AT, valid until the next one is read into TO. */
 const char *handler_inline_text(struct chunk_handlers *w, uint64_t at, struct buffer *to);
+/* What of an event is in the part of the time that is asked for. */
+struct event_part {
+	int64_t at;         /* ticks */
+	uint64_t span;      /* ticks that it lasts, or from its first to its last sample */
+	uint64_t samples;   /* 0: nothing is */
+	uint64_t of, whole; /* and how much of its weight: of a wait the time inside */
+};
+
+/* How long the event that HANDLER has read took, in ticks. */
+uint64_t handler_ticks(const struct chunk_handlers *w, const struct event_handler *handler);
+/* The part of the event that HANDLER has read, which has SAMPLES. */
+struct event_part handler_part(const struct chunk_handlers *w, const struct event_handler *handler, uint64_t samples);
+/* WEIGHT, as far as it is in P. */
+uint64_t part_of(const struct event_part *p, uint64_t weight);
 /* Take one jstrobe.SampleContext. */
 void handler_context(struct chunk_handlers *w, const struct event_handler *handler);
 /* Whether the sample of THREAD at TIME is wanted by what it worked for, which the event before it says. */

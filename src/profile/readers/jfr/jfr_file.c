@@ -134,9 +134,10 @@ static bool next_chunk(struct reading *r, struct chunk *c)
 	return found;
 }
 
+/* What lasts is written when it ends: behind the part of the time that is asked for there are waits that began in it. */
 static bool is_outside(const struct chunk *c, const struct selection *s)
 {
-	return s->in_range && c->finished && ((int64_t)c->start_ns >= s->to || end_of(c) < s->from);
+	return s->in_range && c->finished && end_of(c) < s->from;
 }
 
 static void *work(void *argument)

@@ -12,26 +12,6 @@
 #define CELLS_A_BYTE 2
 #define CELLS_OF_A_THREAD 4
 
-/* Of a batch of samples, evenly spread over SPAN ticks from AT on, those in the range. */
-static uint64_t in_range(const struct chunk_handlers *w, int64_t at, uint64_t span, uint64_t samples)
-{
-	uint64_t steps = samples - 1, first_in, last_in;
-	int64_t last;
-
-	if (samples <= 1 || (int64_t)span <= 0)
-		return at >= w->from && at < w->to ? samples : 0;
-	if (__builtin_add_overflow(at, (int64_t)span, &last))
-		last = INT64_MAX;
-	if (at >= w->from && last < w->to)
-		return samples;
-	if (last < w->from || at >= w->to)
-		return 0;
-	/* sample i is at AT + i × SPAN / STEPS */
-	first_in = at >= w->from ? 0 : wide_scale((uint64_t)w->from - (uint64_t)at, steps, span - 1, span);
-	last_in = last < w->to ? steps : wide_scale((uint64_t)w->to - 1 - (uint64_t)at, steps, 0, span);
-	return last_in < first_in ? 0 : last_in - first_in + 1;
-}
-
 /* Room for the samples of A, when it gets the first. */
 static bool begin_counts(struct chunk_handlers *w, struct event_counts *a)
 {
@@ -95,8 +75,7 @@ static void add_objects(struct stack_count *item, uint64_t weight, uint64_t size
 }
 
 /* When ITEM of A was seen; the number of its moment + 1, 0: none is kept. */
-static uint32_t keep_moment(struct chunk_handlers *w, struct event_counts *a, const struct event_handler *handler,
-			    const struct chunk_moment *is)
+static uint32_t keep_moment(struct chunk_handlers *w, struct event_counts *a, const struct chunk_moment *is)
 {
 	struct chunk_moment *m = w->selection->moments ? VECTOR_PUSH(&a->moments) : NULL;
 
@@ -106,8 +85,6 @@ static uint32_t keep_moment(struct chunk_handlers *w, struct event_counts *a, co
 	if (!m)
 		return 0;
 	*m = *is;
-	if (handler->lasts)
-		m->span = (int64_t)handler->slots[SLOT_WEIGHT] < 0 ? 0 : handler->slots[SLOT_WEIGHT];
 	return (uint32_t)a->moments.count;
 }
 
@@ -239,6 +216,40 @@ static uint32_t apart(struct chunk_handlers *w, uint32_t thread, int64_t time, b
 				    (uint64_t)(s->blocks_to - s->blocks_from));
 }
 
+/* What an object or a block stands for is in the event before it, or by what is left of it; else WEIGHT. */
+static uint64_t weight_of(struct chunk_handlers *w, const struct event_handler *handler, uint64_t position,
+			  uint64_t weight)
+{
+	if (handler->outside || (handler->is_live && !handler->has_size)) {
+		if (w->object.weight && w->object.time == handler->slots[SLOT_TIME])
+			weight = w->object.weight;
+		w->object.weight = 0;
+	}
+	return handler->left == LEFT_NONE ? weight : left_blocks_weight(w->selection->left, position, weight);
+}
+
+/* The call that was said before lasted WEIGHT ticks, of which PART is asked for. What that stands for. */
+static uint64_t weight_of_call(struct chunk_handlers *w, const struct event_part *part, uint64_t weight, bool said)
+{
+	w->call.there = false;
+	w->call.is.duration = wide_scale(weight, NS_PER_S, 0, w->chunk->ticks_per_second);
+	if (!said)
+		return part_of(part, w->call.is.duration);
+	w->call.is.whole = MAX(w->call.is.weight, w->call.is.idle);
+	w->call.is.weight = part_of(part, w->call.is.weight);
+	w->call.is.idle = part_of(part, w->call.is.idle);
+	return w->call.is.weight;
+}
+
+/* Whether what it worked for, its spans and its thread let it count. */
+static bool is_chosen(struct chunk_handlers *w, uint32_t thread, uint64_t time)
+{
+	return handler_is_of_context(w, thread, time) &&
+	       (!w->selection->spans ||
+		spans_hold(w->selection->spans, thread_id(w, thread), chunk_time(w->chunk, time))) &&
+	       (!w->threads || (thread != STACK_COUNT_NONE && w->threads[thread]));
+}
+
 static void take_sample(struct chunk_handlers *w, struct event_handler *handler, uint64_t position)
 {
 	const uint64_t *slots = handler->slots;
@@ -248,31 +259,19 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 	uint8_t mark = state == POOL_NO_PLACE ? *w->selection->states ? STATE_UNWANTED : 0 :
 						w->states[state];
 	struct event_counts *a = &w->event_counts.items[handler->counts];
-	uint64_t samples = handler->kind == HANDLE_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1;
+	uint64_t all = handler->kind == HANDLE_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1;
 	uint64_t weight = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT]; /* less than nothing is nothing */
 	uint32_t object = STACK_COUNT_NONE, item = STACK_COUNT_NONE, moment = 0;
 	bool said = handler->of_call && w->call.there && w->call.time == slots[SLOT_TIME];
-	uint64_t all, size;
+	struct event_part part;
+	uint64_t size;
 	bool wall = handler->kind == HANDLE_EXECUTION && (w->knows_cpu_state || w->ours) &&
 		    state != POOL_NO_PLACE && !(mark & STATE_CPU);
 
-	if (handler->outside || (handler->is_live && !handler->has_size)) {
-		if (w->object.weight && w->object.time == slots[SLOT_TIME])
-			weight = w->object.weight;
-		w->object.weight = 0;
-	}
-	if (handler->left != LEFT_NONE) {
-		weight = left_blocks_weight(w->selection->left, position, weight);
-		samples = weight != 0;
-	}
-	if (handler->of_call) {
-		w->call.is.duration = wide_scale(weight, NS_PER_S, 0, w->chunk->ticks_per_second);
-		weight = said ? w->call.is.weight : w->call.is.duration;
-	}
-	w->call.there &= !handler->of_call;
-	all = samples;
-	if (w->selection->in_range)
-		samples = in_range(w, (int64_t)slots[SLOT_TIME], slots[SLOT_SPAN], samples);
+	weight = weight_of(w, handler, position, weight);
+	all = handler->left != LEFT_NONE ? weight != 0 : all;
+	part = handler_part(w, handler, all);
+	weight = handler->of_call ? weight_of_call(w, &part, weight, said) : part_of(&part, weight);
 	if (wall)
 		a = &w->event_counts.items[handler->wall_counts];
 	else if (handler->kind == HANDLE_EVENT)
@@ -284,13 +283,10 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 				   said ? w->call.target : slots[SLOT_OBJECT]);
 	if (!wall && handler->kind != HANDLE_WALL)
 		mark &= STATE_CPU | STATE_UNWANTED; /* states are told of wall-clock samples */
-	if (samples && !(mark & STATE_UNWANTED) && handler_is_of_context(w, thread, slots[SLOT_TIME]) &&
-	    (!w->selection->spans || spans_hold(w->selection->spans, thread_id(w, thread),
-						chunk_time(w->chunk, slots[SLOT_TIME]))) &&
-	    (!w->threads || (thread != STACK_COUNT_NONE && w->threads[thread]))) {
-		item = stack_count_add(&a->t, stack, thread, apart(w, thread, (int64_t)slots[SLOT_TIME],
+	if (part.samples && !(mark & STATE_UNWANTED) && is_chosen(w, thread, slots[SLOT_TIME])) {
+		item = stack_count_add(&a->t, stack, thread, apart(w, thread, part.at,
 							   wall || handler->kind == HANDLE_WALL), object,
-				 mark >> STATE_SHIFT, samples, weight);
+				 mark >> STATE_SHIFT, part.samples, weight);
 		a->failed += slots[SLOT_FAILED] != 0;
 		w->aggregate->no_memory |= item == STACK_COUNT_NONE;
 		size = slots[handler->has_size ? SLOT_SIZE : SLOT_WEIGHT];
@@ -301,15 +297,15 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 		if (said)
 			take_call(w, handler, object);
 		if (item != STACK_COUNT_NONE)
-			moment = keep_moment(w, a, handler, &(struct chunk_moment){
-				slots[SLOT_TIME], handler->kind == HANDLE_WALL ? slots[SLOT_SPAN] : 0, item, thread,
-				samples, weight});
+			moment = keep_moment(w, a, &(struct chunk_moment){(uint64_t)part.at, part.span, item, thread,
+									  part.samples, weight});
 		if (handler->is_live && w->live.known && item != STACK_COUNT_NONE && slots[SLOT_B] <= w->live_end)
 			stack_counts_grow(&a->t, item, weight, slots[SLOT_B] > w->middle);
 	}
 	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
 		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){
-			(uint32_t)(a - w->event_counts.items), item, moment, thread, (uint32_t)samples, (uint32_t)all});
+			(uint32_t)(a - w->event_counts.items), item, moment, thread, (uint32_t)part.samples,
+			(uint32_t)all});
 }
 
 /* A number of base-64 VLQ at *TEXT, moved past it: docs/reference/jfr.md. False at the end, or if it is none. */
@@ -373,10 +369,10 @@ static void take_weights(struct chunk_handlers *w, const struct event_handler *h
 
 /* ---- what is no sample ---- */
 
-/* What is said of the event whose name is at SLOT; NULL: nothing can be kept. */
-static struct recording_info_counts *counts_of(struct chunk_handlers *w, uint64_t slot)
+/* What is said of the event EVENT; NULL: nothing can be kept. */
+static struct recording_info_counts *counts_of(struct chunk_handlers *w, uint32_t event)
 {
-	struct recording_info_counts *c = recording_info_counts_of(w->info, text_at(w, slot));
+	struct recording_info_counts *c = recording_info_counts_of(w->info, event);
 
 	if (!c && w->info->counts.count >= RECORDING_INFO_COUNTS_MAX)
 		read_aggregate_refuse(w->aggregate, RECORDING_INFO_TOO_MANY);
@@ -386,7 +382,7 @@ static struct recording_info_counts *counts_of(struct chunk_handlers *w, uint64_
 
 static void take_counts(struct chunk_handlers *w, const uint64_t *slots)
 {
-	struct recording_info_counts *c = counts_of(w, slots[SLOT_A]);
+	struct recording_info_counts *c = counts_of(w, text_at(w, slots[SLOT_A]));
 
 	if (!c)
 		return;
@@ -406,7 +402,7 @@ static void take_counts(struct chunk_handlers *w, const uint64_t *slots)
 
 static void take_reason(struct chunk_handlers *w, const uint64_t *slots)
 {
-	struct recording_info_counts *c = counts_of(w, slots[SLOT_A]);
+	struct recording_info_counts *c = counts_of(w, text_at(w, slots[SLOT_A]));
 	const char *reason = text(w, slots[SLOT_B]);
 	enum loss_reason i;
 
@@ -421,22 +417,44 @@ static void take_reason(struct chunk_handlers *w, const uint64_t *slots)
 	c->lost_weight[i] += slots[SLOT_D];
 }
 
+/* Our own recordings name each event before its interval, which may be of bytes or anything. */
+static void take_interval(struct chunk_handlers *w, const char *type, uint64_t interval)
+{
+	const char *event = strings_get(&w->aggregate->strings, w->setting_of);
+	struct recording_info_counts *c;
+
+	if (!w->ours || strcmp(type, "jdk.ActiveRecording") != 0) {
+		*(strcmp(type, "profiler.WallClockSample") == 0 ? &w->info->wall_interval : &w->info->interval) =
+			interval;
+		return;
+	}
+	if (strcmp(event, "cpu") == 0)
+		w->info->interval = interval;
+	if (strcmp(event, "wall") == 0)
+		w->info->wall_interval = interval;
+	c = counts_of(w, w->setting_of);
+	if (c)
+		c->interval = interval;
+}
+
 static void take_setting(struct chunk_handlers *w, const uint64_t *slots)
 {
 	uint32_t name = text_at(w, slots[SLOT_B]), value = text_at(w, slots[SLOT_C]);
 	const struct strings *strings = &w->aggregate->strings;
-	uint32_t type = metadata_by_id(&w->metadata, slots[SLOT_A]);
+	uint32_t number = metadata_by_id(&w->metadata, slots[SLOT_A]);
+	const char *type = number == METADATA_NONE ? "" : w->metadata.types.items[number].name;
 	uint64_t ns = recording_info_time(strings_get(strings, value));
 	const char *word = strings_get(strings, name);
 
+	if (strcmp(word, "event") == 0)
+		w->setting_of = value;
 	if (!ns)
 		return;
 	if (strcmp(word, "interval") == 0)
-		w->info->interval = ns;
+		take_interval(w, type, ns);
 	else if (strcmp(word, "wall") == 0)
 		w->info->wall_interval = ns;
-	else if (strcmp(word, "period") == 0 && type != METADATA_NONE &&
-		 strcmp(w->metadata.types.items[type].name, "jdk.ExecutionSample") == 0)
+	else if (strcmp(word, "period") == 0 && strcmp(type, "jdk.ExecutionSample") == 0)
 		w->info->period = ns;
 }
 
@@ -563,7 +581,8 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 		take_live_heap(w, handler->slots);
 		break;
 	case HANDLE_JDK_LOST:
-		w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];
+		if (handler_part(w, handler, 1).samples)
+			w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];
 		break;
 	default:
 		take_sample(w, handler, e->at);

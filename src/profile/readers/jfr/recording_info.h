@@ -11,7 +11,7 @@
 /* Our own counts of an event's samples, as of the end of the recording. */
 struct recording_info_counts {
 	uint32_t event, engine; /* strings of the aggregate */
-	uint64_t said_at;       /* where in the file, 0 = only losses were said */
+	uint64_t said_at;       /* where in the file, 0 = only losses and the interval were said */
 	uint64_t interval, taken, stored, complete, cpu_time, own_cpu;
 	uint64_t weight_stored;
 	uint64_t ambiguous;                 /* of results in JSON only */

@@ -171,6 +171,7 @@ static void join_counts(struct recording_info_counts *to, struct read_aggregate 
 	if (from->said_at >= to->said_at) {
 		*to = *from;
 		to->event = sums.event;
+		to->interval = to->interval ? to->interval : sums.interval;
 		to->engine = copy_string(to_aggregate, from_aggregate, from->engine);
 		for (i = 0; i < LOSS_REASONS; i++) {
 			to->lost[i] = sums.lost[i];
