@@ -7,7 +7,7 @@ const MARK_KINDS_SHOWN = [
   { label: 'GC pause', row: 0, colour: () => 'hsl(8 80% 62%)' },
   { label: 'Collection, as long as its pauses', row: 0, colour: () => 'hsl(8 80% 62%)' },
   { label: 'Until all threads stand still', row: 0, colour: (get) => `hsl(${get('--kind-jvm')})` },
-  { label: 'Operation of the JVM', row: 0, colour: (get) => `hsl(${get('--kind-kernel')})` },
+  { label: 'Operation of the JVM at a safepoint', row: 0, colour: (get) => `hsl(${get('--kind-kernel')})` },
   { label: 'Span', row: 1, colour: (get) => get('--accent') },
   { label: 'Event of the program', row: 2, colour: () => 'hsl(305 55% 52%)' },
 ];

@@ -126,10 +126,15 @@ def test_spans(jdk, clients, tmp_path):
     want = sorted((int(from_) - begin, int(took), thread, tag.replace("\\n", "\n").replace("\\0", "\0").replace("?", "\ufffd"))
                   for from_, took, thread, tag in told)
     assert [(t - first, *rest) for t, *rest in found] == want
-    done = jstrobe("convert", "--tag", "burn", "-o", "collapsed", file, "-")
-    assert done.returncode == 0 and "client/Marks.main" in done.stdout, done.stderr
-    done = jstrobe("convert", "--tag", "before", "-o", "collapsed", file, "-")
-    assert done.returncode != 0, done.stdout
+    for tag in ("burn", "bur*", "*rn", "*ur*"):
+        done = jstrobe("convert", "--tag", tag, "-o", "collapsed", file, "-")
+        assert done.returncode == 0 and "client/Marks.main" in done.stdout, done.stderr
+    for tag, words in ((("--tag", "before"), "none of its 19 spans is called 'before' "), (("--tag", "urn*"), "'urn*'"),
+                       (("--latency", "90s"), "none of its 19 spans took 90 s"),
+                       (("--latency", "90s", "--tag", "burn"), "is called 'burn' and took 90 s or more")):
+        done = jstrobe("convert", *tag, "-o", "collapsed", file, "-")
+        assert done.returncode != 0 and words in done.stderr and "they are called " in done.stderr and \
+            "longest took " in done.stderr, done.stderr
 
 
 def test_profiler_class(jdk, clients, tmp_path):

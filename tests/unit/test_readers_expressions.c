@@ -83,21 +83,53 @@ static void spans(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(noted); i++)
-		spans_note(&s, &noted[i]);
+		spans_note(&s, &noted[i], "any");
 	spans_sort(&s);
 	assert_int_equal(s.items.count, 3);
 	assert_true(spans_hold(&s, 7, 10) && spans_hold(&s, 7, 29) && spans_hold(&s, 7, 40) && spans_hold(&s, 7, 49));
 	assert_false(spans_hold(&s, 7, 9) || spans_hold(&s, 7, 30) || spans_hold(&s, 7, 50) || spans_hold(&s, 7, 60));
 	assert_true(spans_hold(&s, 9, 5));
 	assert_false(spans_hold(&s, 9, 6) || spans_hold(&s, 8, 15));
-	free(s.items.items);
+	spans_free(&s);
+}
+
+static void spans_that_are_wanted(void **state)
+{
+	static const struct {
+		const char *tag;
+		uint64_t least;
+		size_t left;
+	} wanted[] = {
+		{"", 0, 6}, {"", 7, 3}, {"GET /a", 0, 2}, {"GET*", 0, 4}, {"*a", 0, 3}, {"*T /*", 0, 6}, {"GET", 0, 0},
+		{"get*", 0, 0}, {"GET*", 7, 2}, {"GET*", 100, 0},
+	};
+	static const char *const tags[] = {"GET /a", "POST /a", "GET /a", "GET /b", "POST /b", "GET /c"};
+	struct buffer out;
+	struct spans s;
+	int64_t i, k;
+
+	(void)state;
+	for (i = 0; i < (int64_t)ARRAY_LEN(wanted); i++) {
+		s = (struct spans){.tag = wanted[i].tag, .least = wanted[i].least};
+		for (k = 0; k < (int64_t)ARRAY_LEN(tags); k++)
+			spans_note(&s, &(struct thread_span){(uint64_t)k, 100, 104 + k}, tags[k]);
+		assert_int_equal(s.items.count, wanted[i].left);
+		assert_int_equal(s.all, 6);
+		assert_int_equal(s.longest, 9);
+		buffer_init(&out, -1);
+		spans_put_names(&s, &out);
+		if (!wanted[i].left)
+			assert_string_equal(out.data, "GET /a (2), GET /b (1), GET /c (1), POST /a (1), POST /b (1)");
+		buffer_free(&out);
+		spans_free(&s);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_names), cmocka_unit_test(as_java_spells), cmocka_unit_test(what_is_not_understood),
-		cmocka_unit_test(spans),
+		cmocka_unit_test(spans), cmocka_unit_test(spans_that_are_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

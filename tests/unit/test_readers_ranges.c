@@ -232,11 +232,56 @@ static void an_interval_is_of_its_event(void **state)
 	}
 }
 
+static char *samples_of(const struct made *m, const char *filter)
+{
+	static char text[200];
+	const struct profile *const *profiles;
+	struct conversion *c;
+	struct options o;
+	struct error err;
+	uint32_t count;
+
+	options_init(&o);
+	strcpy(o.filter, filter);
+	if (readers_read(made_file(m), &o, true, &c, &err)) {
+		snprintf(text, sizeof(text), "%s", err.text + strcspn(err.text, ":") + 2);
+		return text;
+	}
+	profiles = convert_profiles(c, &count);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)profiles[0]->stored);
+	readers_free(c);
+	return text;
+}
+
+static void threads_by_id_or_name(void **state)
+{
+	/* as the command keeps it, and as it may be written */
+	const char *const lists[][2] = {
+		{"name:main", "1"}, {"name:worker", "2"}, {"name:m*", "1"}, {"name:*ker", "2"}, {"name:*ork*", "2"},
+		{"name:*", "3"}, {"90-101", "1"}, {"90-101;name:w*", "3"}, {"name:main,102", "3"}, {"102", "2"},
+	};
+	struct made m = {.ours = false};
+	size_t i;
+
+	made_begin(&m, START, TICKS, RATE);
+	made_usual_constants(&m, 0);
+	made_execution(&m, TICKS, 1, 1, 1);
+	made_execution(&m, TICKS, 2, 1, 1);
+	made_execution(&m, TICKS + 1, 2, 1, 1);
+	made_end(&m, 1000000);
+	for (i = 0; i < ARRAY_LEN(lists); i++)
+		assert_string_equal(samples_of(&m, lists[i][0]), lists[i][1]);
+	assert_non_null(strstr(samples_of(&m, "name:orker"), "no sample is left"));
+	assert_non_null(strstr(samples_of(&m, "name:main;group:main"), "does not say of which groups"));
+	made_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_what_lasts_the_part_inside),
 		cmocka_unit_test(an_interval_is_of_its_event),
+		cmocka_unit_test(threads_by_id_or_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,8 @@ static const struct {
 			  "a bare number is in ms"},
 	{NULL, "reverse", "collapsed stacks begin with their innermost frame; the page opens with callers above "
 			  "callees"},
-	{NULL, "filter", "only samples of these threads: system thread ids or names, as in 120-127,132,name:http-*"},
+	{NULL, "filter", "only samples of these threads: system thread ids or names, as in 120-127,132,name:http-*; "
+			 "* at the begin or end of a name stands for anything"},
 };
 
 static const char *help_of(const struct option *p, const char *command, bool files)

@@ -4,8 +4,11 @@
 #include "profile/readers/conversion.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "profile/model/human.h"
 #include "profile/readers/others/others.h"
 #include "profile/readers/range.h"
 
@@ -116,10 +119,47 @@ static unsigned threads_for(uint64_t size)
 	return size < SIZE_FOR_THREADS || cpus < 1 ? 1 : (unsigned)MIN(cpus, THREADS_MAX);
 }
 
+/* No span is as --latency and --tag want it: which there are. */
+static int no_span(const struct conversion *c, struct error *err)
+{
+	const struct spans *s = &c->spans;
+	struct buffer names = BUFFER_INIT;
+	char took[80] = "", called[300] = "";
+	int rc;
+
+	if (!s->all)
+		return error_set(err, ENODATA, "%s: it has no spans (profiler.Span, jdk.MethodTrace), which --latency "
+				 "and --tag choose by", c->in.name);
+	if (*s->tag)
+		snprintf(called, sizeof(called), " is called '%.200s'", s->tag);
+	if (s->least)
+		snprintf(took, sizeof(took), " took %s%s", human_time(s->least).text, *s->tag ? " or more" : "");
+	spans_put_names(s, &names);
+	rc = error_set(err, ENODATA, "%s: none of its %s span%s%s%s%s (the longest took %s); they are called %s",
+		       c->in.name, human_count(s->all).text, human_plural(s->all), called,
+		       *called && *took ? " and" : "", took, human_time(s->longest).text,
+		       names.failed || !names.length ? "nothing" : names.data);
+	buffer_free(&names);
+	return rc;
+}
+
+/* What is asked for can be told of a recording. */
+static int check_recording(const struct conversion *c, struct error *err)
+{
+	const char *list = c->selection.threads;
+
+	if (strncmp(list, "group:", 6) == 0 || strstr(list, ";group:") || strstr(list, ",group:"))
+		return error_set(err, EINVAL, "%s: a recording does not say of which groups its threads are; take "
+				 "--filter name:PATTERN, or ids", c->in.name);
+	return 0;
+}
+
 static int read_recording(struct conversion *c, const struct options *o, struct error *err)
 {
-	int rc = find_range(c, o, err);
+	int rc = check_recording(c, err);
 
+	if (rc == 0)
+		rc = find_range(c, o, err);
 	if (rc)
 		return rc;
 	rc = recording_read(&c->in, &c->selection, &c->aggregate, &c->info, o->lines, threads_for(c->in.size));
@@ -128,8 +168,7 @@ static int read_recording(struct conversion *c, const struct options *o, struct 
 	if (rc)
 		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
 	if (c->selection.spans && !c->spans.items.count)
-		return error_set(err, ENODATA, "%s: it has no span that --latency and --tag mean (profiler.Span, "
-				 "jdk.MethodTrace)", c->in.name);
+		return no_span(c, err);
 	recording_info_notes(&c->info, c->in.name, &c->notes);
 	return 0;
 }

@@ -446,7 +446,7 @@ void readers_free(struct conversion *c)
 	free(c->shown);
 	free(c->info.counts.items);
 	left_blocks_free(&c->left);
-	free(c->spans.items.items);
+	spans_free(&c->spans);
 	buffer_free(&c->notes);
 	read_aggregate_free(&c->aggregate);
 	input_close(&c->in);

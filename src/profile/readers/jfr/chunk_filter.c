@@ -8,6 +8,7 @@
 
 #include "common/base/ascii.h"
 #include "common/options/options.h"
+#include "profile/model/filter.h"
 #include "profile/readers/jfr/event_handlers.h"
 
 /* "STATE_RUNNABLE" is what the user calls runnable, or r. */
@@ -76,9 +77,36 @@ int event_handlers_mark_states(struct chunk_handlers *w)
 	return 0;
 }
 
+/* Whether an item "name:PATTERN" of LIST is of NAME. */
+static bool name_listed(const char *list, const char *name)
+{
+	size_t n;
+
+	for (; *list; list += n + (list[n] != '\0')) {
+		n = strcspn(list, ",;");
+		if (n > 5 && strncmp(list, "name:", 5) == 0 && filter_match(list + 5, n - 5, name))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the thread at PLACE is one of those that are wanted. */
+static bool thread_wanted(struct chunk_handlers *w, uint32_t at)
+{
+	const char *list = w->selection->threads;
+	uint32_t thread = names_thread(&w->names, at), count;
+	const uint32_t *words;
+
+	if (thread == LISTS_FAILED)
+		return false;
+	words = lists_get(&w->aggregate->threads, thread, &count);
+	return options_thread_listed(list, words[READ_THREAD_TID]) ||
+	       name_listed(list, strings_get(&w->aggregate->strings, words[READ_THREAD_NAME]));
+}
+
 int event_handlers_mark_threads(struct chunk_handlers *w)
 {
-	uint32_t i, thread, count;
+	uint32_t i;
 
 	if (!*w->selection->threads)
 		return 0;
@@ -86,12 +114,7 @@ int event_handlers_mark_threads(struct chunk_handlers *w)
 	w->threads = calloc((size_t)w->thread_count + 1, 1);
 	if (!w->threads)
 		return -ENOMEM;
-	for (i = 0; i < w->thread_count; i++) {
-		thread = names_thread(&w->names, i);
-		w->threads[i] = thread != LISTS_FAILED &&
-				options_thread_listed(w->selection->threads,
-						      lists_get(&w->aggregate->threads, thread,
-								&count)[READ_THREAD_TID]);
-	}
+	for (i = 0; i < w->thread_count; i++)
+		w->threads[i] = thread_wanted(w, i);
 	return 0;
 }

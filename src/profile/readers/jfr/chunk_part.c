@@ -6,7 +6,8 @@
 
 #include "common/base/wide.h"
 
-uint64_t handler_ticks(const struct chunk_handlers *w, const struct event_handler *handler)
+/* How long the event that HANDLER has read took. */
+static uint64_t handler_ticks(const struct chunk_handlers *w, const struct event_handler *handler)
 {
 	uint64_t took = handler->slots[SLOT_WEIGHT], rate = w->chunk->ticks_per_second;
 

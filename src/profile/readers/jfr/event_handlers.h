@@ -216,8 +216,6 @@ struct event_part {
 	uint64_t of, whole; /* and how much of its weight: of a wait the time inside */
 };
 
-/* How long the event that HANDLER has read took, in ticks. */
-uint64_t handler_ticks(const struct chunk_handlers *w, const struct event_handler *handler);
 /* The part of the event that HANDLER has read, which has SAMPLES. */
 struct event_part handler_part(const struct chunk_handlers *w, const struct event_handler *handler, uint64_t samples);
 /* WEIGHT, as far as it is in P. */

@@ -134,7 +134,7 @@ static bool next_chunk(struct reading *r, struct chunk *c)
 	return found;
 }
 
-/* What lasts is written when it ends: behind the part of the time that is asked for there are waits that began in it. */
+/* What lasts is written when it ends: also chunks behind the part that is asked for have waits that began in it. */
 static bool is_outside(const struct chunk *c, const struct selection *s)
 {
 	return s->in_range && c->finished && end_of(c) < s->from;

@@ -193,12 +193,11 @@ static void note_span(struct chunk_handlers *w, const struct event_handler *hand
 
 	ns = handler->unit == UNIT_TICKS ? wide_scale(ns, NS_PER_S, 0, w->chunk->ticks_per_second) :
 	     wide_scale(ns, metadata_unit_ns(handler->unit), 0, 1);
-	if (ns < spans->least || (*spans->tag && strcmp(tag_of(w, handler, slots[SLOT_A]), spans->tag) != 0))
-		return;
 	if (__builtin_add_overflow(from, (int64_t)MIN(ns, (uint64_t)INT64_MAX), &to))
 		to = INT64_MAX;
 	spans_note(spans, &(struct thread_span){
-		thread_id(w, place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD])), from, to});
+		thread_id(w, place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD])), from, to},
+		tag_of(w, handler, slots[SLOT_A]));
 }
 
 /* By what samples of THREAD at TIME (ticks) are kept apart. WALL: of wall time, where idle threads are told. */
