@@ -18,7 +18,7 @@ function splitSides() {
   return [before, Object.fromEntries(Object.keys(before).map((key) => [key, rest(key)]))];
 }
 
-const columnOf = (kind, unit) => kind + (unit === 'weight' ? 'Weight' : 'Samples');
+const columnOf = (kind, unit) => kind + unit[0].toUpperCase() + unit.slice(1);
 
 /* What SIDE's whole is. */
 function wholeOf(side, unit) {

@@ -1,6 +1,22 @@
 /* findings.js - what stands out, on top of the page: sentences with their figures, made by src/profile/findings. They are of
  * all events together and stand in the first one's data. A page that the agent wrote has none.
  */
+/* SECTION in one line until its button is pressed, on a screen with little place; TEXT says what there is more of. */
+function foldable(section, text) {
+  const b = make('button', 'fold'), set = (folded) => {
+    section.classList.toggle('folded', folded);
+    b.textContent = folded ? text + ' ▾' : '▴';
+    b.title = folded ? 'Show all' : 'Fold';
+    b.setAttribute('aria-expanded', !folded);
+    section.scrollTop = 0;
+  };
+  b.type = 'button';
+  b.addEventListener('click', () => set(!section.classList.contains('folded')));
+  section.classList.add('foldable');
+  section.prepend(b);
+  set(matchMedia('(max-width: 760px), (max-height: 740px)').matches);
+}
+
 function renderFindings(search) {
   const found = PROFILES[0].findings, list = make('ol');
   const section = $('#findings');
@@ -26,4 +42,5 @@ function renderFindings(search) {
     list.append(item);
   }
   section.append(list);
+  foldable(section, `all ${found.length}`);
 }

@@ -1,7 +1,7 @@
 /* heatmap.js - the finest structure: a column is some time, a second if there is place, and its rows are equal parts of
  * that. What comes again and again at the same moment of a second, or stands still, is a pattern here.
  */
-const HEAT_ROWS = 50, HEAT_CELL = 6; /* CSS pixels of a column, at least */
+const HEAT_ROWS = 50, HEAT_LEFT = 52, HEAT_CELL = 6; /* CSS pixels of a column, at least */
 const HEAT_COLUMNS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200];
 
 class Heatmap {
@@ -41,7 +41,7 @@ class Heatmap {
   /* The steps of the cell under the pointer. */
   cellAt(event) {
     const box = this.canvas.getBoundingClientRect(), cell = this.column / this.rows;
-    const x = Math.min(this.columns - 1, Math.max(0, Math.floor((event.clientX - box.left) / this.wide)));
+    const x = Math.min(this.columns - 1, Math.max(0, Math.floor((event.clientX - box.left - HEAT_LEFT) / this.wide)));
     const y = Math.min(this.rows - 1, Math.max(0, Math.floor((event.clientY - box.top) / this.high)));
     const from = Math.floor(seen.from + x * this.column + y * cell);
     return { from, to: Math.min(T.steps, Math.max(from + 1, Math.floor(seen.from + x * this.column + (y + 1) * cell))) };
@@ -59,10 +59,12 @@ class Heatmap {
   draw() {
     const at = this.section.hidden ? null : fitted(this.canvas);
     if (!at) return;
-    const { c, width, height } = at;
+    const { c } = at, width = at.width - HEAT_LEFT, height = at.height - AXIS;
     this.measure(width);
     this.wide = Math.min(18, width / this.columns);
     this.high = height / this.rows;
+    this.axes(c, width, height);
+    c.translate(HEAT_LEFT, 0);
     const key = [this.column, this.columns, seen.from, seen.to, state.lane].join(' ');
     if (key !== this.key) {
       this.values = this.cells();
@@ -81,6 +83,27 @@ class Heatmap {
     c.globalAlpha = 1;
     this.outline(c, style);
     this.say();
+  }
+
+  /* When columns begin, below them; how far into a column a row is, beside them. */
+  axes(c, width, height) {
+    const column = this.column * T.step / 1e9, begin = seen.from * T.step / 1e9, wide = this.columns * this.wide;
+    const across = Math.max(1, Math.ceil(70 / this.wide)), down = roundTime(column, height, 34), digits = Math.max(0, -Math.floor(Math.log10(down)));
+    c.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--pale').trim();
+    c.font = '11px system-ui, sans-serif';
+    c.textBaseline = 'bottom';
+    for (let k = 0; k < this.columns; k += across) {
+      const x = HEAT_LEFT + k * this.wide;
+      c.fillRect(x, height, 1, 4);
+      if (k * this.wide < Math.max(1, Math.min(wide, width - 44))) c.fillText(`${+(begin + k * column).toFixed(3)} s`, x + 3, height + AXIS);
+    }
+    c.textAlign = 'right';
+    for (let n = 0; n * down < column * 0.999; n++) {
+      const y = n * down / column * height;
+      c.fillRect(HEAT_LEFT - 5, y, 4, 1);
+      if (y < height - 8) c.fillText(`+${(n * down).toFixed(digits)} s`, HEAT_LEFT - 7, Math.max(12, y + 6));
+    }
+    c.textAlign = 'left';
   }
 
   /* The selection goes down a column and on at the top of the next one. */

@@ -22,8 +22,8 @@ class Lanes {
       const threads = match ? g.threads.filter((t) => match.test(D.threads[t][1])) : g.threads;
       if (!threads.length || (!g.weight && !SHOWS_IDLE)) continue;
       const one = threads.length === 1;
-      lanes.push({ key: one ? 'tid=' + D.threads[threads[0]][0] : g.name, text: one ? D.threads[threads[0]][1] : `${this.open.has(g.name) ? '▾' : '▸'} ${g.name}  (${count(threads.length)})`, threads, group: one ? null : g.name });
-      if (!one && this.open.has(g.name)) threads.forEach((t) => lanes.push({ key: 'tid=' + D.threads[t][0], text: D.threads[t][1], threads: [t], one: true }));
+      lanes.push({ key: one ? laneOfThread(threads[0]) : g.name, text: one ? D.threads[threads[0]][1] : `${this.open.has(g.name) ? '▾' : '▸'} ${g.name}  (${count(threads.length)})`, threads, group: one ? null : g.name });
+      if (!one && this.open.has(g.name)) threads.forEach((t) => lanes.push({ key: laneOfThread(t), text: D.threads[t][1], threads: [t], one: true }));
     }
     return lanes;
   }
@@ -34,18 +34,32 @@ class Lanes {
     this.lanes = all.slice(0, LANES_MOST);
     this.hint.replaceChildren(make('span', '', all.length ? 'Click a group to see its threads, a bar for the stack at that moment; drag over a lane to select that part of it.' : match ? 'No thread matches.' : 'No samples.'));
     if (all.length > this.lanes.length) this.hint.append(make('span', '', `${count(all.length - this.lanes.length)} more lanes: search for a thread's name to see them.`));
-    this.rows.replaceChildren(...this.lanes.map((lane) => this.row(lane)));
+    this.rows.replaceChildren(this.axis(), ...this.lanes.map((lane) => this.row(lane)));
+    this.rows.style.setProperty('--names', 'max-content');
+    this.rows.style.setProperty('--names', Math.max(0, ...[...this.rows.children].map((row) => row.firstChild.scrollWidth)) + 8 + 'px');
     this.key = null;
     this.paint();
   }
 
+  /* It stays on top of the lanes. */
+  axis() {
+    const row = make('div', 'lane axis');
+    this.times = make('canvas');
+    tellTime(this.times);
+    row.append(make('span'), this.times);
+    return row;
+  }
+
   row(lane) {
-    const row = make('div', 'lane' + (lane.one ? ' one' : '') + (state.lane === lane.key ? ' chosen' : '')), name = make('button', '', lane.text);
+    const row = make('div', 'lane' + (lane.one ? ' one' : '') + (state.lane === lane.key ? ' chosen' : '')), name = make('button'), end = lane.text.length - (lane.group ? 16 : 10);
+    // what is cut is the middle: names differ at their end, and the number of threads stands there
+    name.append(make('span', '', lane.text.slice(0, Math.max(0, end))), make('span', '', lane.text.slice(Math.max(0, end))));
     name.type = 'button';
     name.title = lane.text + ' · ' + amount(lane.threads.reduce((sum, t) => sum + T.threadWeight[t], 0));
     if (lane.group) name.setAttribute('aria-expanded', this.open.has(lane.group));
     name.addEventListener('click', () => (lane.group ? this.toggle(lane.group) : change({ lane: state.lane === lane.key ? '' : lane.key }, true)));
     lane.canvas = make('canvas');
+    tellTime(lane.canvas);
     watchDrag(lane.canvas, (e) => stepsAt(lane.canvas, e), (from, to) => when.strip.show({ from, to, lane: lane.key }), (from, to) => {
       when.strip.preview = null;
       change({ sel: selText(from, to), lane: lane.key }, true);
@@ -80,7 +94,10 @@ class Lanes {
       this.values = this.sums(parts);
       this.key = key;
     }
+    const at = this.lanes[0].canvas.getBoundingClientRect(), strip = when.strip.section.getBoundingClientRect(), axis = fitted(this.times);
+    when.strip.align(at.left - strip.left, strip.right - at.right);
     const colours = doingColours(), style = getComputedStyle(document.documentElement);
+    if (axis) drawTimes(axis.c, axis.width, axis.height, (name) => style.getPropertyValue(name).trim());
     const paper = style.getPropertyValue('--paper').trim(), accent = style.getPropertyValue('--accent').trim();
     this.lanes.forEach((lane, i) => {
       const at = fitted(lane.canvas);
@@ -140,7 +157,7 @@ class Lanes {
 class TimeViews {
   constructor() {
     this.strip = new Strip();
-    for (const [id, text, title] of [['lanes', 'Timeline', 'What each thread did over time'], ['heatmap', 'Heatmap', 'Seconds against parts of a second']]) {
+    for (const [id, text, title] of [['lanes', 'Timeline', 'What each thread did over time'], ['heatmap', 'Heatmap', 'Columns of some time, from top to bottom']]) {
       const tab = make('button', '', text), section = make('section');
       tab.type = 'button';
       tab.title = title;
@@ -160,6 +177,8 @@ class TimeViews {
     const part = (words.slow && more && slowSelection(words.slow)) || selectionOf(words), range = selectionOf({ sel: words.seen });
     seen.from = range ? range.from : 0;
     seen.to = range ? range.to : T.steps;
+    const [, from, to] = SEL_WORDS.exec(words.sel) || [];
+    this.strip.note = words.sel && !part && !(+from === 0 && to * 1e6 >= T.steps * T.step) ? `${words.sel} ms is no part of the ${moment(T.steps)} that were recorded: all of the time is shown.` : '';
     const key = part ? [part.from, part.to, part.lane, part.text].join(' ') : '';
     if (key === this.was) return;
     this.was = key;
@@ -168,6 +187,7 @@ class TimeViews {
 
   render(match) {
     if (state.tab === 'lanes') this.lanes.show(match);
+    if (state.tab !== 'lanes' || !this.lanes.lanes.length) this.strip.align(0, 0);
     if (state.tab === 'heatmap') this.heatmap.draw();
     this.strip.draw();
   }

@@ -50,11 +50,11 @@ function slowSelection(words) {
   const within = intervalsOf(some), part = 100 * some.length / name.count;
   if (!within.size) return null;
   return {
-    from: 0, to: T.steps, lane: '', marks: new Set(some), text: `the slowest ${part < 1 ? part.toFixed(2) : Math.round(part)} % of ${nameOfMark(name)}: ${count(some.length)} of ${count(name.count)}, from ${time(some[some.length - 1].duration)} on`,
+    from: 0, to: T.steps, lane: '', marks: new Set(some), virtual: within.has(ALL_VIRTUAL), text: `the slowest ${part < 1 ? part.toFixed(2) : Math.round(part)} % of ${nameOfMark(name)}: ${count(some.length)} of ${count(name.count)}, from ${time(some[some.length - 1].duration)} on`,
     each: (fn) => eachMomentWithin(within, fn),
     /* all of them, where they are known one by one; else all that their threads did */
     others: all.length === name.count ? 'more than in the others' : 'more than in the rest of these threads\' time',
-    eachOther: all.length === name.count ? (fn) => eachMomentWithin(intervalsOf(all), fn) : (fn) => eachMoment(0, T.steps, Uint8Array.from(T.thread, (t) => (within.has(t) ? 1 : 0)), fn),
+    eachOther: all.length === name.count ? (fn) => eachMomentWithin(intervalsOf(all), fn) : (fn) => eachMoment(0, T.steps, Uint8Array.from(T.thread, (t) => (partsOf(within, t) ? 1 : 0)), fn),
   };
 }
 
@@ -62,7 +62,7 @@ function slowSelection(words) {
 function intervalsOf(marks) {
   const of = new Map();
   for (const mark of marks) {
-    const thread = threadOfMark(mark);
+    const thread = isCarried(mark) ? ALL_VIRTUAL : threadOfMark(mark);
     if (thread < 0) continue;
     if (!of.has(thread)) of.set(thread, []);
     of.get(thread).push(stepsOfMark(mark));
@@ -79,11 +79,16 @@ function intervalsOf(marks) {
   return of;
 }
 
+/* The parts of WITHIN in which THREAD is. */
+function partsOf(within, thread) {
+  return within.get(thread) || (thread >= 0 && D.threads[thread][0] === 0 && within.get(ALL_VIRTUAL));
+}
+
 /* As eachMoment, with what lies WITHIN the intervals of the moment's thread. */
 function eachMomentWithin(within, fn) {
   const part = { samples: 0, weight: 0 }, sum = { samples: 0, weight: 0 };
   for (let i = 0; i < T.count; i++) {
-    const list = T.shown[T.place[i]] && within.get(T.thread[T.place[i]]);
+    const list = T.shown[T.place[i]] && partsOf(within, T.thread[T.place[i]]);
     if (!list) continue;
     let low = 0, high = list.length;
     while (low < high) {
@@ -131,7 +136,9 @@ class Latency {
       button.disabled = !slowSelection(`${name.index},${SLOW_SHARE}`);
       button.addEventListener('click', (event) => {
         event.stopPropagation();
-        change({ tab: 'graph', slow: `${name.index},${SLOW_SHARE}`, sel: '', lane: '', rest: '1', zoom: '', focus: '' }, true);
+        const what = { tab: 'graph', slow: `${name.index},${SLOW_SHARE}`, sel: '', lane: '', rest: '1' };
+        if (showsElsewhere() >= 0 && !name.kept.some(isCarried)) showEvent(showsElsewhere(), what);
+        else change({ ...what, zoom: '', focus: '' }, true);
       });
       compare.append(button);
       const row = linkedLine([numberCell(count(name.count)), numberCell(tell(p50)), numberCell(tell(p90)), numberCell(tell(p99)), numberCell(time(name.longest)), numberCell(time(name.sum)), bars, compare, label], () => {
@@ -153,7 +160,7 @@ class Latency {
       label.append(make('bdi', '', nameOfMark(mark.name)));
       return linkedLine([numberCell(time(mark.duration)), numberCell(T ? moment(mark.at / T.step) : time(mark.at)), thread, label], T && (() => selectMark(mark, { tab: 'graph' })));
     }));
-    part.append(make('p', 'hint', 'Click a span to see what its thread did meanwhile, a name above for the slowest of that name alone.'));
+    part.append(make('p', 'hint', 'Click a span to see what its thread did meanwhile, a name above for the slowest of that name alone.' + (showsElsewhere() < 0 ? '' : ' Event wall is shown then, which has waits, too.')));
     return part;
   }
 }

@@ -108,7 +108,7 @@ function press(group, key, value) {
 
 /* The root of what is seen: callees, callers, or the callers of one method. */
 function viewRoot() {
-  const key = [state.view, state.focus, state.sel, state.lane, state.slow].join(' ');
+  const key = [state.view, state.focus, state.sel, state.lane, state.slow, comparesRest()].join(' ');
   if (key !== rootKey) {
     root = makeRoot(state.view, state.focus === '' ? null : +state.focus);
     rootKey = key;
@@ -217,8 +217,8 @@ function renderKinds() {
     legend.append(item);
   }
   $('#kinds').replaceChildren(bar, legend);
-  // classes, files and the like are on top of all stacks: nothing to tell apart
-  $('#kinds').hidden = all === sums[KIND_OTHER].value;
+  // classes, files and the like are on top of all stacks: nothing to tell apart, whatever part of the time is shown
+  $('#kinds').hidden = D.top.every((kind, i) => !kind[column] || i === KIND_OTHER);
 }
 
 /* A share to look at: "57 %", "3.1 %"; the exact one is in the tooltip. */
@@ -229,10 +229,17 @@ function roughly(part, whole) {
 
 /* ---- header ---- */
 
-/* Another event is another page over the same file. */
-function showEvent(i) {
+/* Another event is another page over the same file; the part of the time stays. */
+function showEvent(i, what) {
   if (i === SHOWN || i >= PROFILES.length) return;
-  location.hash = i ? 'event=' + i : ''; /* popstate follows, which loads it */
+  const words = new URLSearchParams(i ? { event: i } : {}), keep = { ...state, ...what };
+  for (const key of ['tab', 'sel', 'lane', 'slow', 'seen', 'rest']) if (keep[key] !== defaults[key]) words.set(key, keep[key]);
+  location.hash = String(words); /* popstate follows, which loads it */
+}
+
+/* The event that says what threads did all the time, also while they waited; -1: it is shown, or there is none. */
+function showsElsewhere() {
+  return D.event === 'wall' ? -1 : PROFILES.findIndex((p) => p.event === 'wall' && p.time);
 }
 
 function renderEvents() {
@@ -518,4 +525,4 @@ render(true);
 performance.mark('drawn');
 
 /* For tests, scripts and the curious: what is drawn, read-only by courtesy. */
-window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, change, get root() { return root; }, get zoom() { return zoom; } };
+window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, change, time: T, get root() { return root; }, get zoom() { return zoom; } };

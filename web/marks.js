@@ -11,7 +11,7 @@ const MARK_KINDS_SHOWN = [
   { label: 'Span', row: 1, colour: (get) => get('--accent') },
   { label: 'Event of the program', row: 2, colour: () => 'hsl(305 55% 52%)' },
 ];
-const MARK_PAUSE = 0, MARK_GC = 1, MARK_SPAN = 4, MARK_EVENT = 5, MARK_ROW = 9, MARKS_TOLD = 6, MARK_PARTS = 1024;
+const MARK_PAUSE = 0, MARK_GC = 1, MARK_SPAN = 4, MARK_EVENT = 5, MARK_ROW = 9, MARKS_TOLD = 6, MARK_PARTS = 1024, ALL_VIRTUAL = 'tid=0';
 const M = unpackMarks(PROFILES.find((p) => p.marks).marks);
 
 function unpackMarks(from) {
@@ -39,6 +39,12 @@ function threadOfMark(mark) {
   return M.ofThread[mark.thread];
 }
 
+/* Whether MARK is of a thread that carries virtual ones. A span has the carrier it ended on, samples have the virtual thread: which
+ * of them the span was of is not known. */
+function isCarried(mark) {
+  return mark.thread >= 0 && /^ForkJoinPool-\d+-worker-/.test(M.threads[mark.thread][1]) && D.threads.some(([tid]) => tid === 0);
+}
+
 function nameOfMark(name) {
   return name.name || '(no name)';
 }
@@ -51,9 +57,11 @@ function stepsOfMark(mark) {
 
 /* What the page shows of MARK's time: that of its thread, where it is of one that has samples. */
 function selectMark(mark, more) {
-  const { from, to } = stepsOfMark(mark), thread = mark.name.kind === MARK_SPAN ? threadOfMark(mark) : -1;
-  const lane = thread < 0 ? '' : 'tid=' + D.threads[thread][0];
-  change({ sel: selText(from, to), lane: lane && threadsOfLane(lane).length ? lane : '', zoom: '', ...more }, true);
+  const { from, to } = stepsOfMark(mark), span = mark.name.kind === MARK_SPAN, thread = span ? threadOfMark(mark) : -1, carried = span && isCarried(mark);
+  const lane = carried ? ALL_VIRTUAL : thread < 0 ? '' : laneOfThread(thread);
+  const what = { sel: selText(from, to), lane: lane && threadsOfLane(lane).length ? lane : '', ...more };
+  if (more && !carried && showsElsewhere() >= 0) showEvent(showsElsewhere(), { slow: '', rest: '', ...what });
+  else change({ zoom: '', ...what }, true);
 }
 
 function tellMark(mark) {
@@ -75,12 +83,10 @@ class MarkRows {
     this.canvas.setAttribute('aria-label', 'Pauses, spans and events: ' + M.shown.map((name) => `${count(name.count)} ${nameOfMark(name)}`).join(', '));
     when.strip.canvas.after(this.canvas);
     when.strip.more = (legend) => this.legend(legend);
+    tellTime(this.canvas);
     this.canvas.addEventListener('mousemove', (event) => this.point(event));
     this.canvas.addEventListener('mouseleave', () => { $('#tip').hidden = true; });
-    this.canvas.addEventListener('click', (event) => {
-      const [mark] = this.under(event).marks;
-      if (mark) selectMark(mark);
-    });
+    this.canvas.addEventListener('click', (event) => this.click(event));
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
@@ -122,7 +128,17 @@ class MarkRows {
     c.globalAlpha = 1;
   }
 
-  /* Marks under the pointer, the shortest first, and how many more began in that part of the time. */
+  /* The first click on a place takes the first of the marks, the next one the next. */
+  click(event) {
+    const { marks } = this.under(event), same = this.clicked && this.clicked.marks.length === marks.length && marks.every((mark, i) => mark === this.clicked.marks[i]);
+    if (!marks.length) return;
+    this.clicked = { marks, at: same ? (this.clicked.at + 1) % marks.length : 0 };
+    selectMark(marks[this.clicked.at]);
+    this.point(event);
+  }
+
+  /* Marks under the pointer, what is drawn there first (pauses over what they are part of, the longest over the others), and how
+   * many more began in that part of the time. */
   under(event) {
     const box = this.canvas.getBoundingClientRect(), scale = (seen.to - seen.from) * T.step / box.width;
     const middle = seen.from * T.step + (event.clientX - box.left) * scale, row = Math.floor((event.clientY - box.top - 1) / MARK_ROW);
@@ -133,17 +149,19 @@ class MarkRows {
       for (const mark of name.kept) if (mark.at - 3 * scale <= middle && middle <= mark.at + mark.duration + 3 * scale) marks.push(mark);
       for (let i = 0; i < name.parts.length; i += 2) if (name.parts[i] >= first && name.parts[i] <= last) others += name.parts[i + 1];
     }
-    return { marks: marks.sort((a, b) => a.duration - b.duration || a.at - b.at), others };
+    const beside = (mark) => (mark.at - scale > middle || middle > mark.at + Math.max(mark.duration, scale) + scale ? 1 : 0), part = (mark) => (mark.name.kind > MARK_GC ? 1 : 0);
+    return { marks: marks.sort((a, b) => beside(a) - beside(b) || part(a) - part(b) || b.duration - a.duration || a.at - b.at), others };
   }
 
   point(event) {
     const { marks, others } = this.under(event), tip = $('#tip');
     tip.hidden = !marks.length && !others;
     if (tip.hidden) return;
-    const lines = marks.slice(0, MARKS_TOLD).map((mark) => tellMark(mark));
+    const at = this.clicked && this.clicked.marks[this.clicked.at] === marks[this.clicked.at] ? this.clicked.at : -1; /* what has been clicked stands on top */
+    const lines = marks.slice(Math.max(0, at)).concat(marks.slice(0, Math.max(0, at))).slice(0, MARKS_TOLD).map((mark) => tellMark(mark));
     if (marks.length > MARKS_TOLD) lines.push(`and ${count(marks.length - MARKS_TOLD)} more`);
     if (others) lines.push(`${count(others)} that are shorter began in this part of the time`);
-    if (marks.length) lines.push('Click to select the time of the first.');
+    if (marks.length) lines.push(at < 0 ? 'Click to select the time of the first.' : marks.length > 1 ? 'Selected: the first. Click again for the next.' : 'Selected.');
     tip.replaceChildren(...lines.map((line, i) => {
       const p = make(i ? 'p' : 'h4', i === lines.length - 1 && i ? 'hint' : '');
       p.append(make('bdi', '', line));

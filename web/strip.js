@@ -1,10 +1,10 @@
 /* strip.js - the strip above everything: what threads did over time. Dragging over it selects a part of the time, and all
  * below shows that part alone. state.sel is "from-to" in ms, state.lane a group of threads or "tid=N".
  */
-const AXIS = 14, PARTS_MOST = 1200;
+const AXIS = 14, PARTS_MOST = 1200, SEL_WORDS = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/;
 const TIME_STYLE = [
   '#time { margin: 6px 0 2px; }',
-  '#time canvas { display: block; width: 100%; height: 74px; cursor: crosshair; touch-action: none; border-radius: 5px; }',
+  '#time canvas { display: block; width: calc(100% - var(--left, 0px) - var(--right, 0px)); margin-left: var(--left, 0px); height: 74px; cursor: crosshair; touch-action: none; border-radius: 5px; }',
   '#time .said, .time-said { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 3px 0 0; color: var(--pale); min-height: 22px; font-variant-numeric: tabular-nums; }',
   '#time .said b { color: var(--text); font-weight: 600; }',
   '#time button, .time-said button { border: 1px solid var(--line); background: var(--paper); border-radius: 7px; padding: 1px 9px; color: var(--accent); }',
@@ -15,13 +15,17 @@ const TIME_STYLE = [
   '#lanes .rows { flex: 1; min-height: 60px; overflow: auto; }',
   '#lanes .lane { display: flex; align-items: center; height: 24px; border-bottom: 1px solid var(--ground); }',
   '#lanes .lane.one { height: 16px; }',
-  '#lanes .lane > button { flex: 0 0 230px; text-align: left; border: 0; background: none; padding: 0 6px 0 0; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; color: var(--text); }',
+  '#lanes .lane.axis { position: sticky; top: 0; z-index: 1; height: 16px; background: var(--paper); }',
+  '#lanes .lane > :first-child { flex: 0 0 min(var(--names), 40%); display: flex; text-align: left; border: 0; background: none; padding: 0 6px 0 0; white-space: pre; overflow: hidden; color: var(--text); }',
+  '#lanes .lane > button span { flex: none; } #lanes .lane > button span:first-child { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; }',
   '#lanes .lane.one > button { padding-left: 16px; color: var(--pale); font-size: 12px; }',
   '#lanes .lane.chosen > button { color: var(--accent); font-weight: 600; }',
   '#lanes .lane canvas { flex: 1; min-width: 0; height: 100%; cursor: crosshair; touch-action: none; }',
   '#lanes pre { flex: none; max-height: 34%; overflow: auto; margin: 6px 0 0; padding: 6px 10px; border: 1px solid var(--line); border-radius: 7px; font-size: 12px; }',
   '#heatmap canvas { flex: 1; min-height: 120px; width: 100%; cursor: crosshair; touch-action: none; }',
-  '@media (max-width: 640px) { #lanes .lane > button { flex-basis: 96px; } }',
+  '#cursor { position: fixed; z-index: 4; width: 1px; background: var(--text); pointer-events: none; }',
+  '#cursor span { position: absolute; top: 0; left: 3px; padding: 0 4px; background: var(--paper); border-radius: 3px; font-size: 11px; white-space: nowrap; font-variant-numeric: tabular-nums; }',
+  '#cursor.last span { left: auto; right: 3px; }',
   '@media print { #time button { display: none; } }',
 ].join('\n');
 
@@ -41,7 +45,7 @@ function fitted(canvas) {
 
 /* The selection that the address asks for; null: none, or it is no part of the profile. */
 function selectionOf(words) {
-  const part = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(words.sel || ''), scale = 1e6 / T.step;
+  const part = SEL_WORDS.exec(words.sel || ''), scale = 1e6 / T.step;
   let from = 0, to = T.steps;
   if (part) {
     from = Math.min(T.steps, Math.floor(part[1] * scale + 1e-6));
@@ -93,6 +97,47 @@ function stepsAt(canvas, event) {
   return { from: Math.floor(seen.from + x * scale), to: Math.max(Math.floor(seen.from + x * scale) + 1, Math.ceil(seen.from + (x + 1) * scale)) };
 }
 
+/* Round times of LENGTH seconds, each with some room of so many PIXELS. */
+function roundTime(length, pixels, room) {
+  const raw = length / Math.max(2, pixels / room), power = 10 ** Math.floor(Math.log10(raw));
+  return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
+}
+
+/* The axis of the part of the time that is seen, in the last pixels above BOTTOM. */
+function drawTimes(c, width, bottom, get) {
+  const length = (seen.to - seen.from) * T.step / 1e9, every = roundTime(length, width, 110), begin = seen.from * T.step / 1e9;
+  c.fillStyle = get('--pale');
+  c.font = '11px system-ui, sans-serif';
+  c.textBaseline = 'bottom';
+  for (let n = Math.ceil(begin / every - 1e-9); n * every <= begin + length; n++) {
+    const x = (n * every - begin) / length * width;
+    c.fillRect(Math.min(x, width - 1), bottom - AXIS, 1, 4);
+    if (x < width - 40) c.fillText(`${+(n * every).toFixed(3)} s`, x + 3, bottom);
+  }
+}
+
+/* A line through all that has the time from left to right, where the mouse is over CANVAS, and which time it is. */
+function tellTime(canvas) {
+  const hide = () => { cursor.hidden = true; };
+  canvas.addEventListener('pointermove', (event) => {
+    const at = canvas.getBoundingClientRect(), part = Math.min(1, Math.max(0, (event.clientX - at.left) / at.width)), lanes = state.tab === 'lanes' && when.lanes.rows.getBoundingClientRect();
+    const top = Math.max(0, when.strip.canvas.getBoundingClientRect().top), bottom = lanes ? Math.min(lanes.bottom, innerHeight) : Math.max(at.bottom, when.strip.canvas.getBoundingClientRect().bottom);
+    if (!cursor.isConnected) {
+      document.body.append(cursor);
+      addEventListener('scroll', hide, true);
+    }
+    cursor.hidden = false;
+    cursor.className = part > 0.9 ? 'last' : '';
+    cursor.style.cssText = `left: ${at.left + part * at.width}px; top: ${top}px; height: ${bottom - top}px`;
+    cursor.firstChild.textContent = moment(seen.from + part * (seen.to - seen.from));
+  });
+  canvas.addEventListener('pointerleave', hide);
+}
+
+const cursor = make('div');
+cursor.id = 'cursor';
+cursor.append(make('span'));
+
 class Strip {
   constructor() {
     const section = make('section'), style = make('style', '', TIME_STYLE);
@@ -109,7 +154,14 @@ class Strip {
     this.preview = null;
     watchDrag(this.canvas, (e) => stepsAt(this.canvas, e), (from, to) => this.show({ from, to }), (from, to) => this.choose(from, to), () => this.choose(0, T.steps));
     this.canvas.addEventListener('keydown', (e) => this.key(e));
+    tellTime(this.canvas);
     new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
+
+  /* Begin and end below one another with what else has the same time: so many pixels to the left and right of it. */
+  align(left, right) {
+    this.section.style.setProperty('--left', left + 'px');
+    this.section.style.setProperty('--right', right + 'px');
   }
 
   choose(from, to) {
@@ -147,7 +199,9 @@ class Strip {
     c.fillStyle = get('--paper');
     c.fillRect(0, 0, width, height);
     this.drawSums(c, width, height - AXIS, parts);
-    this.drawAxis(c, width, height, get);
+    drawTimes(c, width, height, get);
+    c.textBaseline = 'top';
+    c.fillText(this.scale(), 4, 2);
     const part = this.preview || T.selected;
     if (part && !part.marks) this.drawSelection(c, width, height - AXIS, part, get);
     this.say(part);
@@ -177,22 +231,6 @@ class Strip {
     });
   }
 
-  drawAxis(c, width, height, get) {
-    const length = (seen.to - seen.from) * T.step / 1e9, raw = length / Math.max(2, width / 110);
-    const power = 10 ** Math.floor(Math.log10(raw)), every = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
-    c.fillStyle = get('--pale');
-    c.font = '11px system-ui, sans-serif';
-    c.textBaseline = 'bottom';
-    const begin = seen.from * T.step / 1e9;
-    for (let s = Math.ceil(begin / every - 1e-9) * every; s <= begin + length; s += every) {
-      const x = (s - begin) / length * width;
-      c.fillRect(Math.min(x, width - 1), height - AXIS, 1, 4);
-      if (x < width - 40) c.fillText(`${+s.toFixed(3)} s`, x + 3, height);
-    }
-    c.textBaseline = 'top';
-    c.fillText(this.scale(), 4, 2);
-  }
-
   /* What the highest bar stands for. */
   scale() {
     const rate = this.most / this.perPart;
@@ -217,6 +255,7 @@ class Strip {
     said.replaceChildren();
     if (this.preview) said.append(make('b', '', stretch(part)));
     else if (part) this.saySelection(part);
+    else if (this.note) said.append(make('span', '', this.note));
     else said.append(make('span', '', `Drag over the strip: everything below shows that part of ${moment(T.steps)} alone.`));
     if (seen.from > 0 || seen.to < T.steps) this.button('Whole time', 'Show the whole time in the strip', () => zoomTime(0, T.steps));
     const legend = make('div', 'legend');
@@ -233,10 +272,13 @@ class Strip {
 
   saySelection(part) {
     const whole = T.whole.totalWeight[0], w = tree.totalWeight[0];
-    this.said.append(make('b', '', part.text || stretch(part)), make('span', '', `${part.lane ? part.lane.replace(/^tid=/, 'thread ') + ' · ' : ''}${counted(tree.totalSamples[0])} · ${amount(w)} · ${percent(w, whole)} of all`));
+    this.said.append(make('b', '', part.text || stretch(part)), make('span', '', `${part.lane ? part.lane.replace('tid=0', 'virtual threads').replace(/^tid=/, 'thread ') + ' · ' : ''}${counted(tree.totalSamples[0])} · ${amount(w)} · ${percent(w, whole)} of all`));
     if (part.to - part.from < seen.to - seen.from) this.button('Zoom in', 'The strip shows this part alone', () => zoomTime(part.from, part.to));
     const rest = this.button('Compare with the rest', 'Colours tell what has another share of this part than of the rest of the time (C)', () => change({ rest: state.rest ? '' : '1' }));
     rest.setAttribute('aria-pressed', String(comparesRest()));
+    const virtual = part.virtual || part.lane === 'tid=0';
+    if (virtual) this.said.append(make('span', '', 'A span of a virtual thread has the name of its carrier, samples that of the virtual thread: this is what all virtual threads did then.'));
+    if (!virtual && (part.lane || part.marks) && showsElsewhere() >= 0) this.button('In wall time', 'What these threads did then, also while they waited: event wall', () => showEvent(showsElsewhere()));
     this.button('✕ Everything', 'Show all of the time again (Esc)', () => change({ sel: '', lane: '' }, true));
   }
 

@@ -181,7 +181,7 @@ function sumTree(to, each, add) {
   }
 }
 
-/* Which places are of the threads of LANE, a group's name or "tid=N"; null: all are. */
+/* Which places are of the threads of LANE, a group's name or laneOfThread; null: all are. */
 function placesOfLane(lane) {
   if (!lane) return null;
   const threads = new Set(threadsOfLane(lane));
@@ -191,7 +191,13 @@ function placesOfLane(lane) {
 function threadsOfLane(lane) {
   const group = T.lanes.find((g) => g.name === lane), tid = /^tid=(\d+)$/.exec(lane);
   if (group) return group.threads;
-  return tid ? D.threads.map((t, i) => i).filter((i) => D.threads[i][0] === +tid[1]) : [];
+  return D.threads.map((t, i) => i).filter((i) => (tid ? D.threads[i][0] === +tid[1] : laneOfThread(i) === lane));
+}
+
+/* Virtual threads have no tid: their name stands for them, and tid 0 for all of them. */
+function laneOfThread(thread) {
+  const [tid, name] = D.threads[thread];
+  return tid ? 'tid=' + tid : name;
 }
 
 /* What code is on top of the stacks that are selected, as D.top has it. */

@@ -7,7 +7,13 @@
 
 /* Whether node I has more than waits for work that are left out. */
 function isShown(i) {
-  return SHOWS_IDLE || tree.totalSamples[i] > 0 || tree.totalWeight[i] > 0;
+  return SHOWS_IDLE || isSomething('total', i);
+}
+
+/* Whether node I has anything (KIND: of its own, or in total), here or in what it is compared with: who merges nodes needs them all. */
+function isSomething(kind, i) {
+  const has = (side) => side[kind + 'Samples'][i] > 0 || side[kind + 'Weight'][i] > 0;
+  return has(tree) || (D.diff ? SIDES.some(has) : comparesRest() && has(T.other));
 }
 
 /* The tree as it was sampled. */
@@ -40,7 +46,7 @@ class CalleeNode {
     if (!this.below || this.unit !== unit) {
       const below = [], end = tree.end[this.index];
       if (this.below) below.push(...this.below);
-      else for (let i = this.index + 1; i < end; i = tree.end[i]) if (isShown(i)) below.push(new CalleeNode(i, this));
+      else for (let i = this.index + 1; i < end; i = tree.end[i]) if (SHOWS_IDLE || tree.totalSamples[i] > 0 || tree.totalWeight[i] > 0) below.push(new CalleeNode(i, this));
       this.below = heaviest(below, unit);
       this.unit = unit;
     }
@@ -76,7 +82,11 @@ class CallerNode {
     this.kindSamples = null;
   }
 
-  on(side, unit) { return this.sum(side[columnOf(this.values.kind, unit)]); }
+  on(side, unit) {
+    const column = side[columnOf(this.values.kind, unit)];
+    return unit === 'most' ? this.origins.reduce((most, i) => Math.max(most, column[i]), 0) : this.sum(column);
+  }
+
   get calls() { return this.sum(tree.selfSamples); }
   get cpu() { return this.sum(this.values.cpu); }
 
@@ -118,7 +128,7 @@ class CallerNode {
       group[0].push(frame);
       group[1].push(this.origins[i]);
     }
-    return [...groups].map(([name, g]) => new CallerNode(name, this, g[0], g[1], this.values));
+    return [...groups].map(([name, g]) => new CallerNode(name, this, g[0], g[1], this.values)).filter((node) => node.samples || node.weight);
   }
 
   kinds() {
@@ -138,7 +148,7 @@ function makeRoot(view, focus) {
   const frames = [], cpu = cpuTimes ? cpuTimes[focus === null ? 'self' : 'total'] : null;
   for (let i = 1; i <= tree.count;) {
     if (focus === null) {
-      if (tree.selfSamples[i] || tree.selfWeight[i]) frames.push(i);
+      if (isSomething('self', i)) frames.push(i);
       i++;
     } else if (methodOf[tree.name[i]] === focus) {
       if (isShown(i)) frames.push(i); /* the outermost: recursion counts once */

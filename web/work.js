@@ -74,6 +74,7 @@ function renderWork() {
   if (locks.length) section.append(list);
   if (shown.length) section.append(groupTable(shown, 'weight'), activityLegend(shown, 'weight'));
   section.append(make('p', 'hint', rest.filter(Boolean).join(' · ')));
+  foldable(section, 'threads');
 }
 
 /* All groups, or those that were not idle all the time; null where there are none. */

@@ -1,4 +1,6 @@
 """The tabs of spans and of other events, and what the slowest spans did beside the others. make_page.c says which there are."""
+import json
+
 from test_marks import NAME, SUMS, lane_of
 
 ROWS = "return [...document.querySelectorAll(arguments[0] + ' tbody tr')].map((r) => [...r.children].map((c) => c.textContent))"
@@ -87,3 +89,72 @@ def test_events(page):
     assert [row[0] for row in p.js(ROWS, "#events-table")] == ["5", "12"]
     p.search("Thread")
     assert len(p.js(ROWS, "#events-table")) == 1
+
+
+def two_events(path, first="cpu"):
+    """The page of marks as one of two events: the first is called as FIRST, the second is wall."""
+    text = path.read_text(encoding="utf-8")
+    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
+    end = text.index("</script>", begin)
+    one = json.loads(text[begin:end])
+    other = {key: value for key, value in one.items() if key != "marks"}
+    copy = path.with_name(f"two-{first}.html")
+    both = json.dumps([{**one, "event": first}, {**other, "event": "wall"}]).replace("<", "\\u003c")
+    copy.write_text(text[:begin] + both + text[end:], encoding="utf-8")
+    return copy
+
+
+def test_spans_are_shown_with_their_waits(page):
+    """Where there is a profile of wall time, spans lead to it; what is selected stays from event to event."""
+    p = page("marks")
+    p.path = two_events(p.path)
+    p.open("#tab=latency")
+    assert "Event wall is shown then" in p.text("#latency .hint")
+    p.click("#latency section:nth-child(2) tbody tr")
+    p.wait("return location.hash.includes('event=1') && window.jstrobe && jstrobe.data.event === 'wall' && jstrobe.state.sel")
+    assert p.js("return [jstrobe.state.sel, jstrobe.state.lane, jstrobe.state.tab]") == ["5000-8000", lane_of(p, 2), "graph"]
+    p.open("#tab=latency")
+    p.click("#latency button.slow")
+    p.wait("return location.hash.includes('event=1') && window.jstrobe && jstrobe.data.event === 'wall' && jstrobe.state.slow")
+    assert "the slowest 9 %" in p.text("#time .said") and p.js(SUMS)["samples"]
+    # chosen by hand the other event keeps the part, and offers wall time
+    p.click("#events button:first-child")
+    p.wait("return window.jstrobe && jstrobe.data.event === 'cpu'")
+    assert p.js("return jstrobe.state.slow") and "In wall time" in p.text("#time .said")
+    # a page without wall time shows what it has
+    p.path = p.path.with_name("two-one.html")
+    p.path.write_text(two_events(make_path(p), "cpu").read_text(encoding="utf-8").replace('"event": "wall"', '"event": "lock"'), encoding="utf-8")
+    p.open("#tab=latency")
+    assert "Event wall" not in p.text("#latency .hint")
+
+
+def make_path(p):
+    return p.path.with_name("marks-flamegraph-100000.html")
+
+
+def test_spans_of_virtual_threads(page):
+    """They have their carrier's name, samples that of the virtual thread: all virtual threads are shown, and that is told."""
+    p = page("marks")
+    text = p.path.read_text(encoding="utf-8")
+    names = p.js("return jstrobe.data.threads.map((t) => t[1])")
+    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
+    end = text.index("</script>", begin)
+    data = json.loads(text[begin:end])
+    data["threads"][names.index("order-2")][:2] = [0, "virtual thread #77"]
+    data["marks"]["threads"] = [[tid, "ForkJoinPool-1-worker-1" if name == "order-2" else name] for tid, name in data["marks"]["threads"]]
+    p.path = p.path.with_name("virtual.html")
+    p.path.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+    p.open("#tab=latency")
+    p.click("#latency button.slow")
+    p.wait("return location.hash.includes('slow=')")
+    assert p.js(SUMS)["samples"] and "what all virtual threads did then" in p.text("#time .said")
+    p.open("#sel=6000-10000&lane=tid%3D0")
+    by_hand = p.js(SUMS)
+    p.open("#slow=" + p.js("return '1,10'"))
+    p.open("#tab=latency")
+    p.click("#latency section:nth-child(2) tbody tr:nth-child(2)")
+    p.wait("return location.hash.includes('sel=6000-8000')")
+    assert p.js("return jstrobe.state.lane") == "tid=0" and 0 < p.js(SUMS)["samples"] < by_hand["samples"]
+    # a lane of one virtual thread is that thread's
+    p.open("#tab=lanes&lane=virtual%20thread%20%2377")
+    assert p.js(SUMS)["samples"] and p.text("#lanes .chosen > button") == "virtual thread #77"

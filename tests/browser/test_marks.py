@@ -42,8 +42,10 @@ def test_a_click_selects_its_time(page):
     pause = p.js(SUMS)
     p.open("#sel=3000-3200")
     assert p.js(SUMS) == pause and "lane=" not in p.js("return location.hash")
-    # a span's is that of its thread
+    # a span's is that of its thread; of two over one another the longest is the first
     p.open()
+    at_mark(p, 0.75, 1, click=True)
+    p.wait("return location.hash.includes('sel=5000-8000')")
     at_mark(p, 0.75, 1, click=True)
     p.wait("return location.hash.includes('sel=6000-8000')")
     span, lane = p.js(SUMS), lane_of(p, 1)
@@ -53,6 +55,20 @@ def test_a_click_selects_its_time(page):
     p.open("#seen=0-1000")
     at_mark(p, 0.3, 1, click=True)
     p.wait("return location.hash.includes('sel=250-350')")
+
+
+def test_a_click_takes_what_is_drawn(page):
+    """Of marks over one another the longest, not the shortest; a second click takes the next, and so on in a ring."""
+    p = page("marks")
+    text = at_mark(p, 0.75, 1)
+    assert text.index("poll · 3 s") < text.index("checkout") and "Click to select the time of the first." in text
+    for wanted, other in (("3 s", "2 s"), ("2 s", "3 s"), ("3 s", "2 s")):
+        text = at_mark(p, 0.75, 1, click=True)
+        assert text.index(f" · {wanted} · ") < text.index(f" · {other} · ")
+        assert "Selected: the first. Click again for the next." in text
+    assert "sel=5000-8000" in p.js("return location.hash")
+    # a place with one mark
+    assert "Selected." in at_mark(p, 0.31, 0, click=True)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -543,7 +543,6 @@ def test_what_grows_is_on_the_page(page, profile):
     for line, suspect in zip(lines[:5], suspects):
         assert f"{suspect['class']} allocated in {suspect['allocated_in']}" in line and re.search(r"\(.* to .*\)", line), line
     assert lines[6].startswith("At this rate the heap is full in ") and "472 MB of 512 MB" in lines[6]
-    # it takes its place from the graph, not from the page, and is not there without growth
-    assert p.js("return document.documentElement.scrollHeight <= window.innerHeight + 1")
+    # the graph keeps its place (test_small_screens.py), and it is not there without growth
     assert p.js("return document.querySelector('#scroller').clientHeight") > 200
     assert not page("objects").js("return document.querySelector('#leaks').offsetHeight")
