@@ -17,6 +17,12 @@ function foldable(section, text) {
   set(matchMedia('(max-width: 760px), (max-height: 740px)').matches);
 }
 
+/* Advice for a terminal, on a page. */
+function onPage(advice) {
+  const text = advice.replace(/([Tt]he) (?:page|flame graph) \((--alloc )?-f x\.html\)/g, (_, the, alloc) => (alloc && D.event !== 'alloc' ? the + ' graph of event alloc' : the + ' graph below'));
+  return text.replace(/^--lines shows which lines; t(.*), who (.*)$/, D.lines ? 'T$1 shows who $2' : 'T$1 shows who $2 With --lines a recording says which lines.');
+}
+
 function renderFindings(search) {
   const found = PROFILES[0].findings, list = make('ol');
   const section = $('#findings');
@@ -38,7 +44,7 @@ function renderFindings(search) {
       item.append(' ', show);
     }
     // advice is for a terminal as well, which shows no graph
-    if (finding.advice) item.append(make('small', '', finding.advice.replace(/he page \(-f x\.html\)/, 'he graph below')));
+    if (finding.advice) item.append(make('small', '', onPage(finding.advice)));
     list.append(item);
   }
   section.append(list);

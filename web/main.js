@@ -199,26 +199,39 @@ function renderKinds() {
     $('#kinds').hidden = false;
     return;
   }
-  const column = state.unit === 'weight' ? 1 : 0, bar = make('div', 'bar'), legend = make('div', 'legend');
+  const column = state.unit === 'weight' ? 1 : 0, bar = make('div', 'bar'), legend = make('div', 'legend'), boxes = make('div', 'legend graph-kinds');
   const top = when && T.selected ? selectedTop() : SHOWS_IDLE || !D.topWork ? D.top : D.topWork;
   const sums = KINDS.map((kind, i) => ({ ...kind, value: (top[i] || [0, 0])[column] }));
   sums[0].value += sums[4].value;
   sums[4].value = 0;
-  const all = sums.reduce((sum, kind) => sum + kind.value, 0);
-  for (const i of [2, 3, 1, 0, 5, 8, 6, 7]) {
-    const kind = sums[i];
-    if (!kind.value) continue;
-    const part = make('i', kind.css), item = make('span');
-    part.style.width = 100 * kind.value / all + '%';
-    part.title = `${kind.label}: ${percent(kind.value, all)} on top of the stack`;
-    item.append(make('i', 'swatch ' + kind.css), kind.label + ' ', make('b', '', roughly(kind.value, all)));
+  const kinds = [2, 3, 1, 0, 5, 8, 6, 7].map((i) => ({ ...sums[i], i, tell: 'on top of the stack' }));
+  // a thread that waits runs no code: what it did is told, the kinds are the legend of the boxes alone
+  const told = D.work ? activitySums(state.unit).map((value, i) => ({ ...DOING[i], value, tell: 'The thread ' + D.work.activities[i][1] })) : kinds;
+  const all = told.reduce((sum, part) => sum + part.value, 0);
+  for (const { css, label, value, tell } of told) {
+    if (!value) continue;
+    const part = make('i', css), item = make('span');
+    part.style.width = 100 * value / all + '%';
+    part.title = D.work ? `${label}: ${percent(value, all)}. ${tell}` : `${label}: ${percent(value, all)} ${tell}`;
+    item.append(make('i', 'swatch ' + css), label + ' ', make('b', '', roughly(value, all)));
     item.title = part.title;
     bar.append(part);
     legend.append(item);
   }
-  $('#kinds').replaceChildren(bar, legend);
+  for (const { css, label, i } of D.work ? kinds : []) {
+    const item = make('span');
+    item.append(make('i', 'swatch ' + css), i ? label : 'Interpreted or native method');
+    if (kindsDrawn.has(i) || (!i && kindsDrawn.has(4))) boxes.append(item);
+  }
+  $('#kinds').replaceChildren(bar, legend, ...(D.work && boxesAreShown() ? [boxes] : []));
   // classes, files and the like are on top of all stacks: nothing to tell apart, whatever part of the time is shown
-  $('#kinds').hidden = D.top.every((kind, i) => !kind[column] || i === KIND_OTHER);
+  $('#kinds').hidden = !D.work && D.top.every((kind, i) => !kind[column] || i === KIND_OTHER);
+}
+
+const kindsDrawn = new Set(tree.kind.subarray(1));
+
+function boxesAreShown() {
+  return ['graph', 'tree', 'methods'].includes(state.tab);
 }
 
 /* A share to look at: "57 %", "3.1 %"; the exact one is in the tooltip. */
@@ -259,7 +272,8 @@ function renderHeader() {
   $('#tabs [data-tab=threads]').hidden = !!D.diff; /* those of two runs are different ones */
   renderEvents();
   renderSides();
-  $('#title').textContent = document.title.trim();
+  const [first, shown] = [PROFILES[0], D].map((p) => `${p.event === 'cpu' ? 'CPU' : p.event} profile`), title = document.title.trim();
+  $('#title').textContent = title.startsWith(first) ? shown + title.slice(first.length) : title;
   const started = new Date(D.startedMs);
   const every = D.inEvents ? (D.unit === 'bytes' ? amount(D.interval) : count(D.interval)) : time(D.interval);
   const facts = D.diff ? [`before: ${D.diff.before}, ${time(D.diff.duration)}`, `after: ${D.diff.after}, ${time(D.duration)}`, 'share of each one\'s own whole'] : [D.duration && time(D.duration) + (D.calls ? ' traced' : ' recorded'), D.cpuTime && time(D.cpuTime) + ' CPU time',

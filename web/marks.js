@@ -6,8 +6,8 @@
 const MARK_KINDS_SHOWN = [
   { label: 'GC pause', row: 0, colour: () => 'hsl(8 80% 62%)' },
   { label: 'Collection, as long as its pauses', row: 0, colour: () => 'hsl(8 80% 62%)' },
-  { label: 'Until all threads stand still', row: 0, colour: (get) => `hsl(${get('--kind-jvm')})` },
-  { label: 'Operation of the JVM at a safepoint', row: 0, colour: (get) => `hsl(${get('--kind-kernel')})` },
+  { label: 'Until all threads stand still', row: 0, colour: (get) => get('--text') },
+  { label: 'Operation of the JVM at a safepoint', row: 0, colour: (get) => get('--pale') },
   { label: 'Span', row: 1, colour: (get) => get('--accent') },
   { label: 'Event of the program', row: 2, colour: () => 'hsl(305 55% 52%)' },
 ];
@@ -120,7 +120,7 @@ class MarkRows {
         if (b >= 0 && a <= width) c.fillRect(a, top, Math.max(least, b - a), MARK_ROW - 1);
       }
       for (const mark of name.kept) {
-        c.globalAlpha = chosen ? (chosen.has(mark) ? 1 : 0.12) : name.kind === MARK_SPAN ? 0.55 : 0.9;
+        c.globalAlpha = chosen ? (chosen.has(mark) ? 1 : 0.12) : name.kind === MARK_SPAN ? 0.55 : 1;
         const a = x(mark.at), b = x(mark.at + mark.duration);
         if (b >= 0 && a <= width) c.fillRect(a, top, Math.max(least, b - a), MARK_ROW - 1);
       }

@@ -259,9 +259,10 @@ class Strip {
     else said.append(make('span', '', `Drag over the strip: everything below shows that part of ${moment(T.steps)} alone.`));
     if (seen.from > 0 || seen.to < T.steps) this.button('Whole time', 'Show the whole time in the strip', () => zoomTime(0, T.steps));
     const legend = make('div', 'legend');
-    DOING.forEach(({ label, css }, i) => {
-      if (!this.sums[i].some((n) => n > 0)) return;
+    DOING.forEach(({ label, css, title }, i) => {
+      if (!this.sums[i].some((n) => n > 0) || (D.work && !comparesRest())) return; /* those stand in the bar above, too */
       const item = make('span', '', label);
+      item.title = title || '';
       item.prepend(make('i', 'swatch ' + css));
       legend.append(item);
     });

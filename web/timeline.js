@@ -33,27 +33,35 @@ function unpackTime(from) {
 
 /* ---- kinds of what is drawn over time ---- */
 
+const NAMES_TOLD = 6, NAME_COLOURS = [4, 0, 2, 6, 7, 3];
+
+/* Classes, files and the like: is nothing else on top of the stacks, the kind of code says nothing, so those of the largest weight
+ * are told apart: their names, the heaviest first. */
+const ON_TOP = D.work || !T || D.top.some(([samples], kind) => samples && kind !== KIND_OTHER) ? null : (function () {
+  const sums = new Map();
+  for (let i = 1; i <= tree.count; i++) if (tree.selfWeight[i]) sums.set(tree.name[i], (sums.get(tree.name[i]) || 0) + tree.selfWeight[i]);
+  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, NAMES_TOLD).map(([name]) => name);
+})();
+
 /* What threads did, where that is known; else what code was on top of the stack, or which thread of the JVM it was. */
-const DOING = D.work ? D.work.activities.map(([label], i) => ({ label, css: 'act' + i })) : [
-  { label: 'Java', css: 'jit' }, { label: 'Native', css: 'native' }, { label: 'JVM', css: 'jvm' }, { label: 'Kernel', css: 'kernel' },
-  { label: 'Garbage collection', css: 'grown' }, { label: 'JIT compiler', css: 'c1' }, { label: 'Other', css: 'other' }];
-const DOING_COLOURS = { act: ['--kind-jit', '--kind-jvm', '--kind-native', '--kind-kernel', '--kind-other', '--kind-interpreted', '--kind-inlined', '--kind-c1', '--kind-call', null], jit: '--kind-jit', native: '--kind-native', jvm: '--kind-jvm', kernel: '--kind-kernel', grown: null, c1: '--kind-c1', other: '--kind-other' };
+const DOING = D.work ? D.work.activities.map(([label], i) => ({ label, css: 'act' + i })) :
+  ON_TOP ? [...ON_TOP.map((name, i) => ({ label: nameOf(name).replace(/^.*[/.](?=[^/.])/, ''), title: nameOf(name), css: 'act' + NAME_COLOURS[i] })), { label: 'Other', css: 'act9' }] : [
+    { label: 'Java', css: 'jit' }, { label: 'Native', css: 'native' }, { label: 'JVM', css: 'jvm' }, { label: 'Kernel', css: 'kernel' },
+    { label: 'Garbage collection', css: 'grown' }, { label: 'JIT compiler', css: 'act4' }, { label: 'Other', css: 'other' }];
 
 function doingColours() {
   const style = getComputedStyle(document.documentElement), get = (name) => style.getPropertyValue(name).trim();
-  return DOING.map(({ css }) => {
-    const name = css.startsWith('act') ? DOING_COLOURS.act[+css.slice(3)] : DOING_COLOURS[css];
-    return name ? `hsl(${get(name)})` : css === 'grown' ? 'hsl(8 80% 62%)' : get('--box-rest');
-  });
+  return DOING.map(({ css }) => (css === 'grown' ? 'hsl(8 80% 62%)' : css === 'act9' ? get('--box-rest') : `hsl(${get(css.startsWith('act') ? '--act-' + css.slice(3) : '--kind-' + css)})`));
 }
 
 /* Of each place what its thread did, a number in DOING. */
 function doingOfPlaces() {
-  const of = new Uint8Array(T.node.length);
+  const of = new Uint8Array(T.node.length), known = new Map(ON_TOP ? ON_TOP.map((name, i) => [name, i]) : []);
   const byThread = D.threads.map(([, name]) => (/^(GC |G1 |ZWorker|ZDriver|XWorker|Shenandoah|ParGC|Concurrent Mark)/.test(name) ? 4 : /CompilerThre/.test(name) ? 5 : -1));
   const byKind = { [KIND_KERNEL]: 3, [KIND_JVM]: 2, 5: 1, 4: 1, [KIND_OTHER]: 6 };
   for (let i = 0; i < of.length; i++) {
-    if (T.activity[i] >= 0) of[i] = T.activity[i];
+    if (ON_TOP) of[i] = known.has(tree.name[T.node[i]]) ? known.get(tree.name[T.node[i]]) : ON_TOP.length;
+    else if (T.activity[i] >= 0) of[i] = T.activity[i];
     else if (!D.work) of[i] = T.thread[i] >= 0 && byThread[T.thread[i]] >= 0 ? byThread[T.thread[i]] : byKind[tree.kind[T.node[i]]] || 0;
   }
   return of;
@@ -151,19 +159,23 @@ function selectTime(selection) {
     return;
   }
   const all = selection.each || ((fn) => eachMoment(selection.from, selection.to, placesOfLane(selection.lane), fn));
-  const sums = D.threads.map(() => [0, 0]);
-  sumTree(tree, all, (thread, part) => {
-    sums[thread][0] += part.samples;
-    sums[thread][1] += part.weight;
+  const sums = D.threads.map(() => [0, 0]), doing = DOING.map(() => [0, 0]), add = (to, part) => {
+    to[0] += part.samples;
+    to[1] += part.weight;
+  };
+  sumTree(tree, all, (place, part) => {
+    if (T.thread[place] >= 0) add(sums[T.thread[place]], part);
+    add(doing[T.doing[place]], part);
   });
   T.threadSums = sums;
+  T.doingSums = doing;
   if (!selection.eachOther) return;
   T.other = {};
   for (const key of Object.keys(T.whole)) T.other[key] = new Float64Array(tree.count + 1);
   sumTree(T.other, selection.eachOther, () => {});
 }
 
-/* TO gets the sums of the moments that EACH gives; those of threads go to ADD(thread, part) as well. */
+/* TO gets the sums of the moments that EACH gives; those of places go to ADD(place, part) as well. */
 function sumTree(to, each, add) {
   to.selfSamples.fill(0);
   to.selfWeight.fill(0);
@@ -171,7 +183,7 @@ function sumTree(to, each, add) {
     const place = T.place[i];
     to.selfSamples[T.node[place]] += part.samples;
     to.selfWeight[T.node[place]] += part.weight;
-    if (T.thread[place] >= 0) add(T.thread[place], part);
+    add(place, part);
   });
   to.totalSamples.set(to.selfSamples);
   to.totalWeight.set(to.selfWeight);

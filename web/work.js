@@ -34,6 +34,12 @@ function activityBar(group, unit) {
   return bar;
 }
 
+/* What all threads that are shown did, by activity. */
+function activitySums(unit) {
+  if (T && T.selected) return T.doingSums.map((sum) => sum[unit === 'weight' ? 1 : 0]);
+  return D.work.activities.map((_, a) => (a === ACTIVITY_IDLE && !SHOWS_IDLE ? 0 : groupRows.reduce((sum, g) => sum + g.parts[unit][a], 0)));
+}
+
 function activityLegend(groups, unit) {
   const legend = make('div', 'legend');
   D.work.activities.forEach(([head, meaning], a) => {
@@ -47,7 +53,9 @@ function activityLegend(groups, unit) {
 }
 
 function groupTable(groups, unit) {
-  const table = make('table', 'groups'), body = make('tbody');
+  const table = make('table', 'groups'), body = make('tbody'), thead = make('thead'), head = make('tr');
+  head.append(make('th', '', 'Group of threads'), make('th', 'number', 'Threads'), make('th', 'number', 'Not idle'), make('th', '', 'What they did'));
+  thead.append(head);
   for (const g of groups) {
     const line = make('tr'), bar = make('td', 'activities');
     bar.append(activityBar(g, unit));
@@ -56,7 +64,7 @@ function groupTable(groups, unit) {
     line.children[2].title = 'not idle';
     body.append(line);
   }
-  table.append(body);
+  table.append(thead, body);
   return table;
 }
 

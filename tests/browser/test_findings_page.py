@@ -1,4 +1,6 @@
 """What stands out, on top of the page."""
+import json
+import re
 
 
 def test_sentences_lead_to_their_method(page):
@@ -24,3 +26,19 @@ def test_nothing_is_an_answer(page):
 def test_an_agents_page_has_none(page):
     p = page("demo")
     assert p.js("return document.querySelector('#findings').hidden")
+
+
+def test_advice_is_for_a_reader_of_the_page(page):
+    """Not for a terminal, which has no graph."""
+    p = page("findings")
+    given = {"--lines shows which lines; the flame graph (-f x.html), who calls it.": "The graph below shows who calls it. With --lines a recording says which lines.",
+             "-e wall,io tells these apart. The page (-f x.html) shows who calls that.": "-e wall,io tells these apart. The graph below shows who calls that.",
+             "The flame graph (--alloc -f x.html) shows the classes on top.": "The graph of event alloc shows the classes on top."}
+    text = p.path.read_text(encoding="utf-8")
+    before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
+    data = json.loads(data)
+    data["findings"] = [{"id": "x", "sentence": "It is so.", "advice": advice, "look": ""} for advice in given]
+    p.path = p.path.with_name("advice.html")
+    p.path.write_text(before + json.dumps(data).replace("<", "\\u003c") + after, encoding="utf-8")
+    p.open()
+    assert p.js("return [...document.querySelectorAll('#findings small')].map((s) => s.textContent)") == list(given.values())

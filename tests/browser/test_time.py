@@ -1,5 +1,6 @@
 """Pages with time: the strip, a selection that all views follow, lanes and the heatmap."""
 import json
+import re
 
 import pytest
 
@@ -197,6 +198,26 @@ def test_a_part_behind_the_end_is_told(page):
     assert "5.000 s – 10.00 s" in p.text("#time .said")
     p.open("#sel=0-10000")
     assert "no part" not in p.text("#time .said")
+
+
+def test_what_is_on_top_is_told_apart(page):
+    """Where classes are on top of all stacks, the strip tells the heaviest, not "Other" alone; the title says which event it is."""
+    p = page("time-agent")
+
+    def of_classes(text):
+        before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
+        data = json.loads(data)
+        data["top"] = [[0, 0]] * 7 + [[5, 5], [0, 0]]
+        other = {**data, "event": "alloc"}
+        return before + json.dumps([data, other]).replace("<", "\\u003c") + after
+    p.path = rewritten(p.path, "classes", of_classes)
+    p.open()
+    names = p.js("return [...document.querySelectorAll('#time .legend span')].map((s) => s.title)")
+    methods = p.js("return jstrobe.methods('').filter((m) => m.selfWeight).sort((a, b) => b.selfWeight - a.selfWeight).map((m) => m.text)")
+    assert len(methods) > 1 and names[:6] == methods[:6], (names, methods)
+    first = p.text("#title")
+    p.open("#event=1")
+    assert first.startswith("wall profile") and p.text("#title") == first.replace("wall profile", "alloc profile")
 
 
 def test_heatmap_has_axes(page):
