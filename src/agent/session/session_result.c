@@ -194,7 +194,7 @@ static void count_as_recorded(struct profile *p, uint32_t e, const struct collec
 	p->weight_stored = b->weight;
 	p->complete = b->complete;
 	p->effective_interval = b->stored ? b->weight / b->stored : 0;
-	p->ambiguous = MIN(p->ambiguous, b->stored);
+	p->ambiguous = b->ambiguous;
 	memcpy(p->lost, b->lost, sizeof(p->lost));
 	memcpy(p->lost_weight, b->lost_weight, sizeof(p->lost_weight));
 	for (i = 0; i < LOSS_REASONS; i++)

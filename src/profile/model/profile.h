@@ -249,6 +249,12 @@ struct profile {
 	const struct calls *calls; /* not NULL: a trace of methods, which has trees in the place of stacks (calls.h) */
 };
 
+/* Whether P says which locks were waited for; a recording does not. */
+static inline bool profile_has_waits(const struct profile *p)
+{
+	return p->weight_kind == WEIGHT_WAIT && (!p->recorded || p->lock_count);
+}
+
 /* Whether P says when its samples were taken. */
 static inline bool profile_has_times(const struct profile *p)
 {

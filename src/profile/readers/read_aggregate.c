@@ -286,6 +286,7 @@ void read_aggregate_free(struct read_aggregate *f)
 		io_lines_free(&f->families.items[i].calls);
 		free(f->families.items[i].growth.items);
 		moments_free(&f->families.items[i].moments);
+		read_waits_free(&f->families.items[i].waits);
 	}
 	free(f->families.items);
 	kept_marks_free(&f->marks);
@@ -303,7 +304,7 @@ static const char *text_or_null(const struct read_aggregate *f, uint32_t number)
 	return number ? strings_get(&f->strings, number) : NULL;
 }
 
-static bool copy_frames(const struct read_aggregate *f, struct profile *p)
+static bool copy_frames(const struct read_aggregate *f, const struct read_aggregate_family *family, struct profile *p)
 {
 	struct profile_frame *frames = calloc(f->frames.places.count + 1, sizeof(*frames));
 	uint32_t i, n;
@@ -321,6 +322,8 @@ static bool copy_frames(const struct read_aggregate *f, struct profile *p)
 		frames[i].library = text_or_null(f, words[READ_FRAME_LIBRARY]);
 		frames[i].line = (int32_t)words[READ_FRAME_LINE];
 		frames[i].kind = (uint8_t)words[READ_FRAME_KIND];
+		if (words[READ_FRAME_LOCK] <= family->waits.locks.count)
+			frames[i].lock = (uint16_t)words[READ_FRAME_LOCK];
 	}
 	return true;
 }
@@ -427,6 +430,43 @@ static bool copy_growth(const struct read_aggregate_family *from, struct profile
 	return growth != NULL;
 }
 
+void read_waits_free(struct read_waits *w)
+{
+	free(w->locks.items);
+	free(w->owners.items);
+	free(w->holders.items);
+	memset(w, 0, sizeof(*w));
+}
+
+/* LIST as P has it, to *TO, with its *COUNT. */
+static bool copy_waits(const struct read_aggregate *f, const struct read_wait_list *list,
+		       const struct profile_waits **to, uint32_t *count)
+{
+	struct profile_waits *out = list->count ? calloc(list->count, sizeof(*out)) : NULL;
+	size_t i;
+
+	*to = out;
+	for (i = 0; out && i < list->count; i++) {
+		const struct read_wait *w = &list->items[i];
+
+		out[i] = (struct profile_waits){
+			.name = strings_get(&f->strings, w->name), .identity = w->identity, .kind = w->kind,
+			.waits = w->waits, .time = w->time, .longest = w->longest, .open = w->open, .lock = w->lock,
+		};
+		if (w->stack != READ_NO_STACK)
+			out[i].frames = lists_get(&f->stacks, w->stack, &out[i].depth);
+	}
+	*count = (uint32_t)i;
+	return out || !list->count;
+}
+
+static bool copy_all_waits(const struct read_aggregate *f, const struct read_waits *w, struct profile *p)
+{
+	return copy_waits(f, &w->locks, &p->locks, &p->lock_count) &&
+	       copy_waits(f, &w->owners, &p->owners, &p->owner_count) &&
+	       copy_waits(f, &w->holders, &p->holders, &p->holder_count);
+}
+
 /* Moments are F's. */
 static void put_moments(const struct read_aggregate_family *from, struct profile *p)
 {
@@ -444,9 +484,9 @@ int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, stru
 {
 	const struct read_aggregate_family *from = &f->families.items[family];
 	uint32_t *places = calloc(f->threads.places.count + 1, sizeof(*places));
-	bool ok = places && copy_frames(f, p) && copy_threads(f, from, p, places) &&
+	bool ok = places && copy_frames(f, from, p) && copy_threads(f, from, p, places) &&
 		  copy_stacks(f, from, p, places) && copy_growth(from, p) && copy_blocks(f, from, p) &&
-		  (!f->by_context || read_contexts_copy(f, p));
+		  copy_all_waits(f, &from->waits, p) && (!f->by_context || read_contexts_copy(f, p));
 
 	free(places);
 	if (ok)
@@ -470,6 +510,10 @@ void read_aggregate_profile_free(struct profile *p)
 	free((void *)(uintptr_t)p->stacks);
 	free((void *)(uintptr_t)p->threads);
 	free((void *)(uintptr_t)p->io);
+	free((void *)(uintptr_t)p->locks);
+	free((void *)(uintptr_t)p->owners);
+	free((void *)(uintptr_t)p->holders);
+	p->locks = p->owners = p->holders = NULL;
 	p->io = NULL;
 	free((void *)(uintptr_t)p->growth);
 	free((void *)(uintptr_t)p->blocks);

@@ -25,6 +25,7 @@ enum read_aggregate_frame {
 	READ_FRAME_LIBRARY,
 	READ_FRAME_LINE,
 	READ_FRAME_KIND,
+	READ_FRAME_LOCK, /* as in struct profile_frame */
 	READ_FRAME_WORDS
 };
 /* A thread. Two of one system id are two if their names are not the same. */
@@ -54,6 +55,22 @@ struct read_aggregate_live {
 	uint64_t used, most; /* bytes of the heap at its last collection, and that it may have; 0: not known */
 };
 
+/* A lock or owner, as struct profile_waits: its name is a string, its stack a list of the aggregate. */
+struct read_wait {
+	uint32_t name, lock, stack; /* stack: READ_NO_STACK: it has none */
+	uint64_t identity, waits, time, longest, open;
+	uint8_t kind;
+};
+#define READ_NO_STACK UINT32_MAX
+struct read_wait_list {
+	struct read_wait *items;
+	size_t count, capacity;
+};
+struct read_waits {
+	struct read_wait_list locks, owners, holders;
+};
+void read_waits_free(struct read_waits *w);
+
 /* One event of the result. */
 struct read_aggregate_family {
 	char *name; /* "cpu" */
@@ -66,6 +83,7 @@ struct read_aggregate_family {
 	VECTOR(struct read_aggregate_thread_count) threads;
 	struct map thread_index;
 	struct io_lines calls; /* of the family io; targets: texts of the aggregate */
+	struct read_waits waits; /* of results in JSON */
 	struct moments moments; /* of the stack counts; threads as in the aggregate */
 	VECTOR(struct profile_growth) growth; /* of the stack counts, as far as there is any */
 	struct read_aggregate_live live;

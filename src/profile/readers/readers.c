@@ -91,6 +91,9 @@ static bool put_counts(const struct conversion *c, struct profile *p)
 	p->ambiguous = n->ambiguous;
 	p->cpu_time = n->cpu_time;
 	p->own_cpu = n->own_cpu;
+	p->children_cpu = n->children_cpu;
+	p->gap = n->gap;
+	p->counted = p->counted ? p->counted : n->counted;
 	p->partial = n->partial;
 	p->unsampled = format_unsampled(p);
 	return p->taken == n->taken;

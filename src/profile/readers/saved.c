@@ -43,11 +43,13 @@ bool saved_family(struct saved *s, const char *event, enum weight_kind kind)
 
 /* ---- names ---- */
 
-/* The frame called TEXT in kind KIND. */
-static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t length, enum frame_kind kind)
+/* The frame called TEXT in kind KIND, of LIBRARY (a string; 0: none is known). */
+static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t length, enum frame_kind kind,
+			   uint32_t library)
 {
 	struct frame_text parts = frame_text_split(text, length, kind);
-	uint32_t words[READ_FRAME_WORDS] = {[READ_FRAME_KIND] = kind, [READ_FRAME_LINE] = parts.line};
+	uint32_t words[READ_FRAME_WORDS] = {[READ_FRAME_KIND] = kind, [READ_FRAME_LINE] = parts.line,
+					    [READ_FRAME_LIBRARY] = library};
 	char *class_name;
 
 	if (parts.class_length) {
@@ -64,12 +66,14 @@ static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t le
 
 uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum frame_kind kind)
 {
-	uint64_t key = (uint64_t)strings_add(&s->aggregate->strings, text, length) << 8 | kind;
-	uint32_t *known = map_get(&s->frame_of, key), frame;
+	uint32_t name = strings_add(&s->aggregate->strings, text, length);
+	uint64_t key = (uint64_t)name << 8 | kind;
+	uint32_t *known = map_get(&s->frame_of, key), frame, *library;
 
 	if (known)
 		return *known;
-	frame = make_frame(s->aggregate, text, length, kind);
+	library = kind == FRAME_NATIVE ? map_get(&s->library_of, name) : NULL;
+	frame = make_frame(s->aggregate, text, length, kind, library ? *library : 0);
 	known = frame == LISTS_FAILED || s->aggregate->strings.failed ? NULL : map_put(&s->frame_of, key, NULL);
 	if (!known)
 		return LISTS_FAILED;
@@ -80,7 +84,7 @@ uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum fram
 /* ---- a recording's stacks ---- */
 
 /* Names come before their kinds, so they wait as strings. */
-static void read_names(struct saved *s)
+void saved_names(struct saved *s)
 {
 	s->names.count = 0;
 	if (!json_open(&s->j, '['))
@@ -102,7 +106,7 @@ static enum frame_kind kind_read(struct saved *s, const char *word)
 	return FRAME_C2;
 }
 
-static void read_kinds(struct saved *s)
+void saved_kinds(struct saved *s)
 {
 	s->kinds.count = 0;
 	if (!json_open(&s->j, '['))
@@ -117,23 +121,34 @@ static void read_kinds(struct saved *s)
 	}
 }
 
-/* COUNT, at the stack whose names are in S; where the aggregate has it. */
-static uint32_t add_stack(struct saved *s, const struct read_aggregate_count *count)
+uint32_t saved_frames(struct saved *s, uint32_t lock)
 {
-	uint32_t stack = 0, thread = count->thread, number;
+	uint32_t frame = 0;
 	size_t i;
 
-	for (i = 0; i < s->names.count && stack != LISTS_FAILED; i++) {
+	for (i = 0; i < s->names.count && frame != LISTS_FAILED; i++) {
 		enum frame_kind kind = i < s->kinds.count ? s->kinds.items[i] : FRAME_OTHER;
 		/* what is kept moves when more comes */
 		char *text = strdup(strings_get(&s->aggregate->strings, s->names.items[i]));
 
-		stack = text ? saved_frame(s, text, strlen(text), kind) : LISTS_FAILED;
-		s->names.items[i] = stack;
+		if (!text)
+			frame = LISTS_FAILED;
+		else if (lock && lock <= s->lock_count && i == s->names.count - 1 && kind == FRAME_OTHER)
+			frame = saved_lock_frame(s, lock);
+		else
+			frame = saved_frame(s, text, strlen(text), kind);
+		s->names.items[i] = frame;
 		free(text);
 	}
-	if (stack != LISTS_FAILED)
-		stack = lists_add(&s->aggregate->stacks, s->names.items, (uint32_t)s->names.count);
+	return frame == LISTS_FAILED ? frame :
+	       lists_add(&s->aggregate->stacks, s->names.items, (uint32_t)s->names.count);
+}
+
+/* COUNT, at the stack whose names are in S, of LOCK (place + 1); where the aggregate has it. */
+static uint32_t add_stack(struct saved *s, const struct read_aggregate_count *count, uint32_t lock)
+{
+	uint32_t stack = saved_frames(s, lock), thread = count->thread, number;
+
 	if (stack == LISTS_FAILED) {
 		no_memory(s);
 		return SAVED_NOT_WANTED;
@@ -289,7 +304,7 @@ static void keep_place(struct saved *s, uint64_t samples, uint64_t weight, uint6
 
 static void read_stack(struct saved *s)
 {
-	uint32_t count = SAVED_NOT_WANTED;
+	uint32_t count = SAVED_NOT_WANTED, lock = 0;
 	uint64_t samples = 0, weight = 0, objects = 0, parts, outside = 0, context = 0, place = UINT64_MAX;
 	enum thread_state state = THREAD_NONE;
 	const char *key;
@@ -301,9 +316,9 @@ static void read_stack(struct saved *s)
 		return;
 	while ((key = json_key(&s->j))) {
 		if (strcmp(key, "frames") == 0)
-			read_names(s);
+			saved_names(s);
 		else if (strcmp(key, "kinds") == 0)
-			read_kinds(s);
+			saved_kinds(s);
 		else if (strcmp(key, "samples") == 0)
 			samples = json_number(&s->j);
 		else if (strcmp(key, "weight") == 0)
@@ -320,6 +335,8 @@ static void read_stack(struct saved *s)
 			context = json_number(&s->j) + 1;
 		else if (strcmp(key, "thread") == 0)
 			place = json_number(&s->j);
+		else if (strcmp(key, "lock_place") == 0)
+			lock = saved_lock(s);
 		else
 			json_skip(&s->j);
 	}
@@ -328,7 +345,7 @@ static void read_stack(struct saved *s)
 	if (!s->j.error && is_of_context(s, context))
 		count = add_stack(s, &(struct read_aggregate_count){
 			.state = (uint8_t)state, .samples = samples, .weight = weight, .parts = parts,
-			.thread = in_context(s, thread_at(s, place), context), .outside = outside});
+			.thread = in_context(s, thread_at(s, place), context), .outside = outside}, lock);
 	keep_place(s, samples, weight, place, count);
 }
 
@@ -346,6 +363,7 @@ static void read_stacks(struct saved *s)
 		read_aggregate_live(s->aggregate, s->family, &s->live);
 	}
 	saved_begin_stacks(s);
+	saved_keep_waits(s);
 	if (!json_open(&s->j, '['))
 		return;
 	while (json_item(&s->j) && !s->no_memory)
@@ -419,10 +437,14 @@ static bool read_head(struct saved *s, const char *key)
 		s->counts.cpu_time = json_number(&s->j);
 	else if (strcmp(key, "own_cpu_ns") == 0)
 		s->counts.own_cpu = json_number(&s->j);
+	else if (strcmp(key, "children_cpu_ns") == 0)
+		s->counts.children_cpu = json_number(&s->j);
+	else if (strcmp(key, "gap_ns") == 0)
+		s->counts.gap = json_number(&s->j);
 	else if (strcmp(key, "told") == 0)
 		s->told = *json_string(&s->j, NULL);
 	else if (strcmp(key, "counted") == 0)
-		s->live.used = json_number(&s->j);
+		s->live.used = s->counts.counted = json_number(&s->j);
 	else if (strcmp(key, "heap_max") == 0)
 		s->live.most = json_number(&s->j);
 	else if (strcmp(key, "growth_span_ns") == 0)
@@ -442,6 +464,7 @@ static void read_result(struct saved *s)
 	s->family = UINT32_MAX;
 	s->places.count = 0;
 	s->threads_said.count = 0;
+	read_waits_free(&s->waits);
 	s->counts = (struct recording_info_counts){.said_at = 0};
 	s->live = (struct read_aggregate_live){.since = 1};
 	if (!json_open(&s->j, '{'))
@@ -459,6 +482,10 @@ static void read_result(struct saved *s)
 			saved_threads_of(s);
 		else if (strcmp(key, "surroundings") == 0)
 			saved_surroundings(s);
+		else if (strcmp(key, "images") == 0)
+			saved_libraries(s);
+		else if (saved_waits_of(s, key))
+			continue;
 		else if (strcmp(key, "contexts") == 0)
 			read_contexts(s);
 		else if (strcmp(key, "stacks") == 0)
@@ -531,5 +558,7 @@ int saved_read(const struct input *in, const struct selection *selection, struct
 	free(s.contexts.items);
 	free(s.places.items);
 	map_free(&s.frame_of);
+	map_free(&s.library_of);
+	read_waits_free(&s.waits);
 	return rc;
 }

@@ -41,6 +41,9 @@ struct saved {
 	VECTOR(struct saved_place) places;      /* of the present result */
 	const char *times_wrong;                /* what its `times` have that cannot be; NULL: nothing */
 	struct map frame_of;                    /* name and kind → frame */
+	struct map library_of;                  /* name → library: strings; of the present result */
+	struct read_waits waits;                /* of the present result, until its stacks come */
+	size_t lock_count;                      /* of these */
 	uint32_t family;                        /* of the present stacks; UINT32_MAX: they are not wanted */
 	bool in_ns;
 	enum weight_kind weight_kind; /* else */
@@ -50,6 +53,11 @@ struct saved {
 	bool no_memory;
 };
 
+/* An array of names into s->names, as strings, and one of kinds into s->kinds. */
+void saved_names(struct saved *s);
+void saved_kinds(struct saved *s);
+/* The stack of these, whose innermost frame is of LOCK (place + 1; 0: of none). LISTS_FAILED: out of memory. */
+uint32_t saved_frames(struct saved *s, uint32_t lock);
 /* The frame called TEXT in KIND, kept; LISTS_FAILED: out of memory. */
 uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum frame_kind kind);
 /* NUMBER behind the others of TO; LISTS_FAILED and a failure set s->no_memory. */
@@ -67,6 +75,15 @@ void saved_surroundings(struct saved *s);
 /* The family of the stacks is known; and they are all there. */
 void saved_begin_stacks(struct saved *s);
 void saved_end_stacks(struct saved *s);
+/* What the array KEY says of waits (saved_waits.c); false: KEY is another. And of which libraries names are. */
+bool saved_waits_of(struct saved *s, const char *key);
+/* The family of the stacks, which are to come, gets what was read. */
+void saved_keep_waits(struct saved *s);
+/* The frame of LOCK's class (place + 1), which has a name. LISTS_FAILED: out of memory. */
+uint32_t saved_lock_frame(struct saved *s, uint32_t lock);
+/* A place in the list of locks + 1; 0: of none that a frame can name. */
+uint32_t saved_lock(struct saved *s);
+void saved_libraries(struct saved *s);
 /* The object `times` behind its stacks (saved_times.c). */
 void saved_times(struct saved *s);
 

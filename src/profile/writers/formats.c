@@ -184,7 +184,7 @@ struct view {
 /* P as OPTIONS want it, kept in V; NULL: out of memory. */
 static const struct profile *view_of(struct view *v, const struct profile *p, const struct format_options *options)
 {
-	if (options->owners && p->weight_kind == WEIGHT_WAIT && !p->recorded) {
+	if (options->owners && profile_has_waits(p)) {
 		if (owners_apply(&v->owners, p))
 			return NULL;
 		p = &v->owners.profile;

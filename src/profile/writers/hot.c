@@ -312,7 +312,7 @@ static void put_tables(struct buffer *out, const struct profile *p, const struct
 {
 	bool left_out = w && !options->idle;
 
-	if (p->weight_kind == WEIGHT_WAIT && !p->recorded)
+	if (profile_has_waits(p))
 		waits_tables(out, p, left_out ? w : NULL, options);
 	else if (p->io_count)
 		io_tables(out, p, options);

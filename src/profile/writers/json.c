@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/base/json_writer.h"
@@ -122,13 +123,9 @@ static void put_window(struct json_writer *w, const struct profile_window *windo
 	json_end(w);
 }
 
-static void put_counts(struct json_writer *w, const struct profile *p)
+/* What files do not say. */
+static void put_sources(struct json_writer *w, const struct profile *p)
 {
-	put_samples(w, p);
-	put_weight(w, p);
-	json_put_bool(w, "warns", loss_is_bad(p));
-	if (p->window.begin)
-		put_window(w, &p->window);
 	json_object(w, "queues");
 	json_put_numbers(w, {"bytes", p->queues.bytes}, {"increments", p->queues.increments},
 			 {"max_capacity", p->queues.max_capacity}, {"max_fill", p->queues.max_fill});
@@ -137,15 +134,28 @@ static void put_counts(struct json_writer *w, const struct profile *p)
 	json_put_numbers(w, {"perf", p->threads_perf}, {"timer", p->threads_timer}, {"refused", p->threads_refused},
 			 {"intervals_doubled", p->raised}, {"intervals_between_signals", p->stretched});
 	json_end(w);
+}
+
+static void put_counts(struct json_writer *w, const struct profile *p)
+{
+	put_samples(w, p);
+	put_weight(w, p);
+	json_put_bool(w, "warns", loss_is_bad(p));
+	if (p->window.begin)
+		put_window(w, &p->window);
+	if (!p->recorded)
+		put_sources(w, p);
 	if (p->merged.threads || p->merged.classes || p->merged.samples) {
 		json_object(w, "merged");
 		json_put_numbers(w, {"threads", p->merged.threads}, {"classes", p->merged.classes},
 				 {"samples", p->merged.samples});
 		json_end(w);
 	}
-	put_timing(w, "handler_ns", &p->handler);
-	put_timing(w, "walk_ns", &p->walk);
-	put_timing(w, "drain_ns", &p->drain);
+	if (!p->recorded) {
+		put_timing(w, "handler_ns", &p->handler);
+		put_timing(w, "walk_ns", &p->walk);
+		put_timing(w, "drain_ns", &p->drain);
+	}
 	if (!p->ends_unknown)
 		put_counters(w, "walk_ended_early", walk_end_names, p->ended_early, WALK_ENDS);
 }
@@ -241,13 +251,21 @@ static void put_wait_times(struct json_writer *w, const struct profile_waits *wa
 			 {"open", waits->open});
 }
 
+static void put_identity(struct json_writer *w, uint64_t number)
+{
+	char identity[24];
+
+	snprintf(identity, sizeof(identity), "%llx", (unsigned long long)number);
+	json_put_text(w, "identity", identity);
+}
+
 static void put_lock(struct json_writer *w, uint32_t i, const void *profile)
 {
 	const struct profile_waits *lock = &((const struct profile *)profile)->locks[i];
-	char identity[24];
 
-	snprintf(identity, sizeof(identity), "%llx", (unsigned long long)lock->identity);
-	json_put_texts(w, {"class", lock->name}, {"identity", identity}, {"kind", lock_kind_names[lock->kind].word});
+	json_put_text(w, "class", lock->name);
+	put_identity(w, lock->identity);
+	json_put_text(w, "kind", lock_kind_names[lock->kind].word);
 	put_wait_times(w, lock);
 }
 
@@ -352,9 +370,63 @@ static void put_stack(struct json_writer *w, const struct profile *p, const stru
 		json_put_numbers(w, {"tid", p->threads[s->thread].tid}, {"thread", s->thread});
 	if (s->trace_context)
 		json_put_number(w, "context", s->trace_context - 1);
+	if (s->depth && p->frames[s->frames[s->depth - 1]].lock)
+		json_put_number(w, "lock_place", p->frames[s->frames[s->depth - 1]].lock - 1u);
 	if (leaks_known(p))
 		put_growth(w, &p->growth[s - p->stacks]);
 	json_end(w);
+}
+
+/* Which frames are native functions of a known library, and are in stacks; to be freed. NULL: no memory. */
+static bool *find_natives(const struct profile *p)
+{
+	bool *natives = calloc((size_t)p->frame_count + 1, sizeof(*natives));
+	uint32_t i, level;
+
+	for (i = 0; natives && i < p->stack_count + p->holder_count; i++) {
+		bool holder = i >= p->stack_count;
+		const uint32_t *frames = holder ? p->holders[i - p->stack_count].frames : p->stacks[i].frames;
+		uint32_t depth = holder ? p->holders[i - p->stack_count].depth : p->stacks[i].depth;
+
+		for (level = 0; level < depth; level++)
+			natives[frames[level]] = p->frames[frames[level]].kind == FRAME_NATIVE &&
+						 p->frames[frames[level]].library;
+	}
+	return natives;
+}
+
+/* The names of those NATIVES that are of LIBRARY, which are done then. */
+static void put_image(struct json_writer *w, const struct profile *p, const char *library, bool *natives,
+		      const struct quoted *q)
+{
+	uint32_t i;
+
+	json_object(w, NULL);
+	json_put_text(w, "library", library);
+	json_array(w, "names");
+	for (i = 0; i < p->frame_count; i++) {
+		if (!natives[i] || strcmp(p->frames[i].library, library) != 0)
+			continue;
+		natives[i] = false;
+		json_put_value(w, NULL, q->text.data + q->offsets[i]);
+	}
+	json_end(w);
+	json_end(w);
+}
+
+/* Of which libraries native functions are: who has their names alone cannot know. */
+static int put_images(struct json_writer *w, const struct profile *p, const struct quoted *q)
+{
+	bool *natives = find_natives(p);
+	uint32_t i;
+
+	json_array(w, "images");
+	for (i = 0; natives && i < p->frame_count; i++)
+		if (natives[i])
+			put_image(w, p, p->frames[i].library, natives, q);
+	json_end(w);
+	free(natives);
+	return natives ? 0 : -ENOMEM;
 }
 
 /* Stacks of those who held what others waited for. */
@@ -367,8 +439,12 @@ static void put_holders(struct json_writer *w, const struct profile *p, const st
 		json_object(w, NULL);
 		json_put_text(w, "name", p->holders[i].name);
 		put_frames(w, p, p->holders[i].frames, p->holders[i].depth, q);
-		if (p->holders[i].lock)
+		if (p->holders[i].lock) {
 			json_put_text(w, "lock", p->locks[p->holders[i].lock - 1].name);
+			json_put_number(w, "lock_place", p->holders[i].lock - 1);
+		}
+		if (p->holders[i].identity)
+			put_identity(w, p->holders[i].identity);
 		put_wait_times(w, &p->holders[i]);
 		json_end(w);
 	}
@@ -420,7 +496,7 @@ void format_json(const struct profile *p, const struct format_options *options, 
 		result = options->views->json(&w, work, style);
 	if (p->per_trace_context)
 		json_put_objects(&w, "contexts", p->trace_context_count, put_context, p);
-	if (p->weight_kind == WEIGHT_WAIT && !p->recorded) {
+	if (profile_has_waits(p)) {
 		json_put_objects(&w, "locks", p->lock_count, put_lock, p);
 		json_put_objects(&w, "owners", p->owner_count, put_owner, p);
 	}
@@ -430,7 +506,9 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	}
 	if (!result)
 		result = quote(&q, p, style);
-	if (!result && p->weight_kind == WEIGHT_WAIT && !p->recorded)
+	if (!result)
+		result = put_images(&w, p, &q);
+	if (!result && profile_has_waits(p))
 		put_holders(&w, p, &q);
 	json_array(&w, "stacks");
 	for (i = 0; !result && i < p->stack_count; i++)

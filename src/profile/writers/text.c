@@ -156,7 +156,7 @@ static void write_text(const struct profile *p, const struct format_options *opt
 	int result = 0;
 
 	text_header(out, p, options);
-	if (p->stored && p->weight_kind == WEIGHT_WAIT && !p->recorded)
+	if (p->stored && profile_has_waits(p))
 		waits_tables(out, p, NULL, options);
 	if (p->stored && p->io_count)
 		io_tables(out, p, options);

@@ -31,7 +31,7 @@ enum recording_kind {
 
 /* What a file holds of an event, and what it tells of the rest. There are RECORD_EVENTS of them for a file. */
 struct recording_books {
-	uint64_t stored, weight, complete;
+	uint64_t stored, weight, complete, ambiguous;
 	struct collector_clocks clocks;     /* when these were read; all 0: sampling had ended, or it is a window */
 	uint64_t window_cpu, window_own;    /* CPU time of the process and of jstrobe's threads in a window; else 0 */
 	struct recording_left_out {

@@ -12,6 +12,7 @@
 #include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/pages.h"
+#include "common/base/wide.h"
 #include "common/os/os.h"
 #include "profile/model/context_text.h"
 
@@ -280,7 +281,7 @@ static struct recording_sums aggregate_sums(const struct recording *r, uint32_t 
 	const struct recording_sums *before = &r->stored_before[e];
 
 	return (struct recording_sums){a->stored - before->samples, a->weight_stored - before->weight,
-				       a->complete - before->complete};
+				       a->complete - before->complete, a->ambiguous - before->ambiguous};
 }
 
 void recording_count_before(struct recording *r)
@@ -296,13 +297,21 @@ void recording_count_before(struct recording *r)
 		aggregate_all_losses(r->collector, e, &r->lost_before[e]);
 		subtract(&r->lost_before[e], &r->told[e]);
 		r->stored_before[e] = (struct recording_sums){a->stored - held->stored, a->weight_stored - held->weight,
-							      a->complete - held->complete};
+							      a->complete - held->complete,
+							      a->ambiguous - held->ambiguous};
 	}
 }
 
+/* Samples in a ring do not say whether they are ambiguous: of those of a window it is the share of the session's. */
 static struct recording_sums stored_sums(const struct recording *r, uint32_t e)
 {
-	return r->window ? r->put[e] : aggregate_sums(r, e);
+	const struct event_aggregate *a = &r->collector->events[e];
+	struct recording_sums sums = r->window ? r->put[e] : aggregate_sums(r, e);
+
+	if (r->window)
+		sums.ambiguous = wide_scale(a->ambiguous, sums.samples, 0, MAX(a->stored, (uint64_t)1));
+	sums.ambiguous = MIN(sums.ambiguous, sums.samples);
+	return sums;
 }
 
 void recording_count_stored(struct recording *r)
@@ -315,6 +324,7 @@ void recording_count_stored(struct recording *r)
 		r->books[e].stored = stored.samples;
 		r->books[e].weight = stored.weight;
 		r->books[e].complete = stored.complete;
+		r->books[e].ambiguous = stored.ambiguous;
 		r->books[e].clocks = (struct collector_clocks){0};
 		if (!r->window && r->collector->open)
 			collector_read_clocks(r->collector, e, &r->books[e].clocks);
@@ -354,7 +364,7 @@ static void put_counters(struct recording *r, uint32_t e, uint64_t cpu, uint64_t
 			JFR_N(r->options.events[e].interval), JFR_N(stored.samples + lost), JFR_N(stored.samples),
 			JFR_N(lost), JFR_N(r->dropped), JFR_N(stored.complete), JFR_N(stored.weight), JFR_N(weight),
 			JFR_N(cpu), JFR_N(own), JFR_N(r->left_out[e].samples), JFR_N(r->left_out[e].weight),
-			JFR_N(r->options.partial),
+			JFR_N(r->options.partial), JFR_N(stored.ambiguous),
 		};
 
 		jfr_event(r->jfr, JFR_COUNTERS, now, v, ARRAY_LEN(v));

@@ -30,7 +30,7 @@ struct thread_note {
 
 /* Stored samples of an event. */
 struct recording_sums {
-	uint64_t samples, weight, complete;
+	uint64_t samples, weight, complete, ambiguous;
 };
 
 /* A thread's key, and the name it stands for. */

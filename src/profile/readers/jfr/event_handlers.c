@@ -9,7 +9,7 @@
 struct rule {
 	const char *event;
 	enum handler_kind kind;
-	struct wanted fields[12];
+	struct wanted fields[13];
 };
 
 static const struct rule rules[] = {
@@ -19,7 +19,7 @@ static const struct rule rules[] = {
 	 {{"event", SLOT_A}, {"engine", SLOT_B}, {"interval", SLOT_C}, {"taken", SLOT_D},
 	  {"stored", SLOT_E}, {"complete", SLOT_F}, {"cpuTime", SLOT_G}, {"ownCpuTime", SLOT_H},
 	  {"weightStored", SLOT_WEIGHT}, {"leftOut", SLOT_I}, {"weightLeftOut", SLOT_J},
-	  {"partial", SLOT_K}}},
+	  {"partial", SLOT_K}, {"ambiguous", SLOT_SIZE}}},
 	{"jstrobe.SamplesLost", HANDLE_REASON,
 	 {{"event", SLOT_A}, {"reason", SLOT_B}, {"samples", SLOT_C}, {"weight", SLOT_D}}},
 	{"jdk.ActiveSetting", HANDLE_SETTING, {{"id", SLOT_A}, {"name", SLOT_B}, {"value", SLOT_C}}},

@@ -397,6 +397,7 @@ static void take_counts(struct chunk_handlers *w, const uint64_t *slots)
 	c->left_out = slots[SLOT_I];
 	c->weight_left_out = slots[SLOT_J];
 	c->partial = slots[SLOT_K];
+	c->ambiguous = slots[SLOT_SIZE];
 }
 
 static void take_reason(struct chunk_handlers *w, const uint64_t *slots)

@@ -14,7 +14,8 @@ struct recording_info_counts {
 	uint64_t said_at;       /* where in the file, 0 = only losses and the interval were said */
 	uint64_t interval, taken, stored, complete, cpu_time, own_cpu;
 	uint64_t weight_stored;
-	uint64_t ambiguous;                 /* of results in JSON only */
+	uint64_t children_cpu, counted, gap; /* of results in JSON only */
+	uint64_t ambiguous;                 /* recordings of older versions do not say it */
 	uint64_t left_out, weight_left_out; /* by include and exclude: stored, but not in the file */
 	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];
 	bool partial;                       /* as in struct profile; recordings of older versions do not say it */
