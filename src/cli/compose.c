@@ -44,7 +44,7 @@ void compose_ask(struct options *asked, const struct options *o)
 {
 	*asked = *o;
 	strcpy(asked->format, "packed");
-	asked->times = !o->no_times && format_has_times(format_by_name(o->format));
+	asked->times = !o->no_times && format_uses_times(format_by_name(o->format));
 	/* these are obeyed here */
 	asked->include[0] = asked->exclude[0] = '\0';
 	asked->owners = false;

@@ -55,8 +55,10 @@ static const uint32_t entering[] = {C_VIRTUAL, C_BACKEND, C_VPARK, C_YIELD, C_CO
 static const uint32_t has_permit[] = {C_VIRTUAL, C_BACKEND, C_CALL, C_SYSTEM, C_VPARK, C_YIELD, C_CONTINUATION};
 static const uint32_t read_back[] = {C_RUN, C_DO, C_AUDIT, C_REENTRANT};
 
+/* Of wall time, all stacks were there from the start on. */
 static struct profile contended(const char *event, const struct profile_stack *stacks, uint32_t count)
 {
+	static struct profile_moment moments[8];
 	struct profile p = {
 		.event = event, .engine = event, .main_class = "", .jdk = "21", .duration = 2 * WORK_S,
 		.weight_kind = strcmp(event, "lock") == 0 ? WEIGHT_WAIT : WEIGHT_WALL, .frames = contended_frames,
@@ -68,6 +70,10 @@ static struct profile contended(const char *event, const struct profile_stack *s
 	for (i = 0; i < count; i++) {
 		p.stored = p.taken = p.complete += stacks[i].samples;
 		p.weight_stored += stacks[i].weight;
+	}
+	if (p.weight_kind == WEIGHT_WALL) {
+		assert_in_range(count, 0, ARRAY_LEN(moments));
+		wall_from_start(&p, moments);
 	}
 	return p;
 }
@@ -320,7 +326,7 @@ static void who_awaits_a_condition_owns_nothing(void **state)
 	static const uint32_t works[] = {C_RUN, C_DO, C_AUDIT, C_WRITE}, enters[] = {C_RUN, C_DO, C_AUDIT};
 	struct profile_stack stacks[] = {
 		SEEN(asks, 0, PARKED, 20, 1 * WORK_S), SEEN(awaits, 1, PARKED, 20, 1 * WORK_S),
-		SEEN(works, 1, RUNNING, 5, WORK_S / 2),
+		SEEN(works, 1, RUNNING, 8, WORK_S * 8 / 10),
 	};
 	struct profile p = contended("wall", stacks, 2);
 	char *text = short_report(&p);
@@ -334,7 +340,8 @@ static void who_awaits_a_condition_owns_nothing(void **state)
 	assert_non_null(strstr(line_of(text, " waited "), "its owner, exec-*, was most likely in shop.Log.write (running)"));
 	free(text);
 	/* for moments only: who has it is elsewhere most of the time, and nothing is said of it */
-	stacks[2].weight = WORK_S / 2 - 1;
+	stacks[2].weight = WORK_S / 2;
+	p = contended("wall", stacks, 3);
 	text = short_report(&p);
 	assert_null(strstr(line_of(text, " waited "), "owner"));
 	free(text);
@@ -418,6 +425,94 @@ static void a_place_may_have_several_locks(void **state)
 	stacks[0] = (struct profile_stack)SEEN(permits, 0, PARKED, 20, 1 * WORK_S);
 	stacks[1] = (struct profile_stack)SEEN(permits, 1, PARKED, 20, 1 * WORK_S);
 	assert_false(says_several(stacks, 2));
+}
+
+/* Sixteen stacks of wall time, each at its time in ms. */
+static struct profile timed(const struct profile_stack *stacks, const uint32_t *at, uint32_t count, uint64_t ms)
+{
+	static struct profile_moment moments[16];
+	struct profile p = contended("wall", stacks, 0);
+	uint32_t i;
+
+	p.stacks = p.moments_of = stacks;
+	p.stack_count = count;
+	p.duration = ms * NS_PER_MS;
+	for (i = 0; i < count; i++) {
+		p.stored = p.taken = p.complete += stacks[i].samples;
+		p.weight_stored += stacks[i].weight;
+		moments[i] = wall_moment(&p, i, at[i]);
+	}
+	p.moments = moments;
+	p.moment_count = count;
+	return p;
+}
+
+static bool names_owner(const struct profile *p, const char *owner)
+{
+	char *text = short_report(p);
+	const char *line = line_of(text, " waited ");
+	bool named = owner ? strstr(line, owner) != NULL : strstr(line, "owner") == NULL;
+
+	if (!named)
+		print_message("%s\n", line);
+	free(text);
+	return named;
+}
+
+/*
+ * A method that asks for a lock and that each request goes through: who is in it by chance while others wait is there
+ * at other times as well. Who is there when others wait, and hardly else, has the lock.
+ */
+static void owners_are_there_while_others_wait(void **state)
+{
+	static const uint32_t enters[] = {C_RUN, C_DO, C_AUDIT}, slow[] = {C_RUN, C_DO, C_AUDIT, C_CALL, C_SLEEP};
+	static const uint32_t has[] = {C_RUN, C_DO, C_AUDIT, C_WRITE};
+	struct profile_stack stacks[] = {
+		SEEN(enters, 0, BLOCKED, 100, 1 * WORK_S), SEEN(slow, 1, SLEEPING, 80, 800 * WORK_MS),
+		SEEN(slow, 1, SLEEPING, 80, 800 * WORK_MS), SEEN(slow, 1, SLEEPING, 80, 800 * WORK_MS),
+		SEEN(slow, 1, SLEEPING, 80, 800 * WORK_MS), SEEN(has, 2, RUNNING, 95, 950 * WORK_MS),
+	};
+	static const uint32_t once[] = {3000, 3100, 5000, 7000, 9000, 3020}, never[] = {3000, 100, 5000, 7000, 9000};
+	struct profile p = timed(stacks, once, 5, 10000);
+
+	(void)state;
+	/* requests were slow for 32 % of the time, one of them during the wait: that is chance */
+	assert_true(names_owner(&p, NULL));
+	p = timed(stacks, never, 5, 10000);
+	assert_true(names_owner(&p, NULL));
+	/* as heavy as a part of the slow ones, but only during the wait */
+	p = timed(stacks, once, 6, 10000);
+	assert_true(names_owner(&p, "its owner, poller, was most likely in shop.Log.write (running)"));
+	/* one slow request alone, during the wait */
+	p = timed(stacks, once, 2, 10000);
+	assert_true(names_owner(&p, "its owner, exec-*, was most likely in demo.Vt.call (sleep)"));
+	/* others wait at all times: at hardly any of them someone may be without it */
+	stacks[0] = (struct profile_stack)SEEN(enters, 0, BLOCKED, 1000, 10 * WORK_S);
+	p = timed(stacks, (const uint32_t[]){0, 100, 3000, 5000, 7000}, 5, 10000);
+	assert_true(names_owner(&p, NULL));
+	stacks[1] = (struct profile_stack)SEEN(slow, 1, SLEEPING, 850, 8500 * WORK_MS);
+	assert_true(names_owner(&p, NULL)); /* its time is not that of its samples yet */
+	p = timed(stacks, (const uint32_t[]){0, 100}, 2, 10000);
+	assert_true(names_owner(&p, "its owner, exec-*, was most likely in demo.Vt.call (sleep)"));
+	/* when samples were taken is not known */
+	p.moments = NULL;
+	assert_true(names_owner(&p, NULL));
+}
+
+/* A method that asks for a monitor and for a lock of java.util.concurrent asks for two. */
+static void kinds_of_locks_are_apart(void **state)
+{
+	static const uint32_t enters[] = {C_RUN, C_DO, C_AUDIT}, locks[] = {C_RUN, C_DO, C_AUDIT, C_LOCK, C_PARK};
+	static const struct profile_stack stacks[] = {
+		SEEN(enters, 0, BLOCKED, 60, 600 * WORK_MS), SEEN(locks, 0, PARKED, 40, 400 * WORK_MS),
+	};
+	struct profile p = timed(stacks, (const uint32_t[]){0, 1000}, 2, 2000);
+	char *text = short_report(&p);
+
+	(void)state;
+	assert_non_null(strstr(line_of(text, " waited "), "exec-* waited 600 ms to enter a monitor in shop.Srv.audit"));
+	assert_non_null(strstr(text, "waited 400 ms for a ReentrantLock in shop.Srv.audit"));
+	free(text);
 }
 
 /* Who sleeps with a lock in its outermost loop holds others up. */
@@ -589,7 +684,8 @@ int main(void)
 		cmocka_unit_test(who_waits_alone_does_not_own), cmocka_unit_test(who_owns_is_not_idle),
 		cmocka_unit_test(only_who_is_blocked_enters_a_monitor), cmocka_unit_test(idle_waits_are_in_no_line),
 		cmocka_unit_test(parked_virtual_threads_are_told_of), cmocka_unit_test(a_place_may_have_several_locks),
-		cmocka_unit_test(recorded_locks_are_said_once),
+		cmocka_unit_test(recorded_locks_are_said_once), cmocka_unit_test(kinds_of_locks_are_apart),
+		cmocka_unit_test(owners_are_there_while_others_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static void who_has_no_cpu_has_no_lock(void **state)
 	for (i = 0; i < p.stack_count; i++)
 		if (stacks[i].state == THREAD_SLEEPING && stacks[i].depth == ARRAY_LEN(holding))
 			stacks[i].state = THREAD_RUNNABLE;
-	p.stacks = stacks;
+	p.stacks = p.moments_of = stacks;
 	text = sample_write_text(&p, "hot", &options);
 	assert_string_equal(line_of(text, "order-* waited"),
 			    "order-* waited 1.50 s to enter a monitor, or several, in shop.Stock.reserve, 37.50 % of what is not "

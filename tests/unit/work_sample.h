@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/model/profile.h"
+#include "wall_times.h"
 
 #define WORK_MS 1000000ull
 #define WORK_S 1000000000ull
@@ -57,17 +58,27 @@ static inline struct profile work_sample(bool by_method)
 		SEEN(looping, 4, SLEEPING, 40, 2 * WORK_S),
 	};
 
+	static struct profile_moment moments[ARRAY_LEN(stacks)];
+	struct profile p;
+
 	stacks[0] = by_method ? (struct profile_stack)SEEN(parked, 0, PARKED, 20, 1 * WORK_S)
 			      : (struct profile_stack)SEEN(blocked, 0, BLOCKED, 20, 1 * WORK_S);
 	stacks[1] = by_method ? (struct profile_stack)SEEN(parked, 1, PARKED, 10, 500 * WORK_MS)
 			      : (struct profile_stack)SEEN(blocked, 1, BLOCKED, 10, 500 * WORK_MS);
-	return (struct profile){
+	p = (struct profile){
 		.event = "wall", .engine = "wall-marker", .main_class = "shop.Orders", .jdk = "17", .pid = 1,
 		.weight_kind = WEIGHT_WALL, .duration = 2 * WORK_S, .taken = 520, .stored = 520,
 		.weight_stored = 26 * WORK_S, .complete = 520, .frames = work_frames, .frame_count = W_FRAMES,
 		.stacks = stacks, .stack_count = ARRAY_LEN(stacks), .threads = work_threads,
 		.thread_count = ARRAY_LEN(work_threads),
 	};
+	/* they take turns */
+	wall_from_start(&p, moments);
+	moments[1] = wall_moment(&p, 1, 1000);
+	moments[2] = wall_moment(&p, 2, 1000);
+	moments[4] = wall_moment(&p, 4, 1500);
+	moments[5] = wall_moment(&p, 5, 1500);
+	return p;
 }
 
 static const uint32_t waited[] = {W_RUN, W_WORK, W_HANDLE, W_RESERVE, W_STOCK};

@@ -87,12 +87,15 @@ int cli_explain(struct cli *cli)
 	struct conversion *c = NULL;
 	struct buffer out = BUFFER_INIT;
 	struct error err;
+	struct options asked;
 	int rc = check_words(cli, &err);
 
 	cli->options.threads = true; /* groups of them, and who held a lock, are known then */
+	asked = cli->options;
+	strcpy(asked.format, "hot"); /* it tells of locks, for which times are needed */
 	reading_guard();
 	if (rc == 0)
-		rc = readers_read(cli->words[0], &cli->options, false, &c, &err);
+		rc = readers_read(cli->words[0], &asked, false, &c, &err);
 	if (rc == 0) {
 		rc = explain(cli, c, &out, &err);
 		reading_notes(readers_notes(c));

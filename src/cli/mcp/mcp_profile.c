@@ -50,6 +50,7 @@ static struct conversion *read_file(const char *file, const struct wanted *w, bo
 	o.converting = true;
 	rc = options_parse_command(&o, count, (char **)(uintptr_t)words, &left, &program, &err);
 	o.threads = true;
+	strcpy(o.format, "hot"); /* it tells of locks, for which times are needed */
 	if (rc == 0)
 		rc = readers_read(file, &o, main_only, &c, &err);
 	if (rc)

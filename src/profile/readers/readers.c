@@ -29,7 +29,7 @@ static void begin_selection(struct selection *s, const struct options *o)
 	s->context_filter = (struct context_filter){o->trace_id, o->span, o->label};
 	s->by_thread = o->threads;
 	s->by_context = format && format_is_export(format) && !o->by_block;
-	s->moments = format && format_has_times(format) && !o->by_block && !o->no_times;
+	s->moments = format && format_uses_times(format) && !o->by_block && !o->no_times;
 	s->bci = o->bci;
 	s->norm = o->norm;
 	s->simple = o->simple;
@@ -366,6 +366,7 @@ static bool all_left_out(const struct conversion *c)
 int readers_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
 		 struct error *err)
 {
+	const struct format *format = format_by_name(o->format);
 	struct conversion *c = calloc(1, sizeof(*c));
 	int rc;
 
@@ -377,7 +378,7 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 	c->aggregate.per_thread = o->threads;
 	begin_selection(&c->selection, o);
 	c->aggregate.by_context = c->selection.by_context;
-	c->aggregate.marks.wanted = c->selection.moments && format_is_page(format_by_name(o->format));
+	c->aggregate.marks.wanted = c->selection.moments && format && format_is_page(format);
 	if (o->latency || o->tag[0]) {
 		c->spans.tag = o->tag;
 		c->spans.least = o->latency;

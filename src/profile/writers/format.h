@@ -51,6 +51,8 @@ bool format_is_export(const struct format *f);
 bool format_is_page(const struct format *f);
 /* Whether what F makes shows when samples were taken. */
 bool format_has_times(const struct format *f);
+/* Whether F needs to know it: it shows it, or concludes from it who had a lock. */
+bool format_uses_times(const struct format *f);
 /* The sequences for colours that texts have if they were asked for; ended by NULL. */
 extern const char *const format_colours[];
 /* The format called NAME ("text" is flat+traces), or NULL. */

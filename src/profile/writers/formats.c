@@ -71,6 +71,11 @@ bool format_has_times(const struct format *f)
 	return format_is_page(f) || f->write == format_json;
 }
 
+bool format_uses_times(const struct format *f)
+{
+	return format_has_times(f) || f->write == format_hot;
+}
+
 static void write_one(const struct format *f, const struct profile *p, const struct format_options *options,
 		      struct buffer *out)
 {

@@ -3,7 +3,8 @@
  *
  * Of waits (event lock) it is known: the lock's class, and the owner with its stack. Wall time has only stacks, so it
  * is concluded: a thread waits to enter a monitor in method M, or for a lock that M asks for; who had it meanwhile is
- * a thread that has M on its stack and does not wait there. That is no proof: M may have more to do than that.
+ * a thread that has M on its stack, does not wait there, and is there while others wait (wall_owners.c). That is no
+ * proof: M may have more to do than that.
  */
 #ifndef JSTROBE_MODEL_CONTENTION_H
 #define JSTROBE_MODEL_CONTENTION_H
