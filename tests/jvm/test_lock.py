@@ -1,4 +1,5 @@
 """Waits for locks, against a program that measures its own."""
+import json
 import os
 import re
 import subprocess
@@ -105,6 +106,21 @@ def views_of_the_jdk(jdk, path):
         done = subprocess.run([os.path.join(jdk.home, "bin", "jfr"), "view", "--width", "160", view, path],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
         assert done.returncode == 0 and expected[view] in done.stdout, done.stdout
+
+
+def test_owners_of_rare_waits(jdk):
+    """Short waits for one lock do not take the looks at owners of another one, which is waited for rarely and for long."""
+    path = result_file(".json")
+    with Program(jdk, "RareLock") as program:
+        done = jstrobe("record", "-d", "6", "-e", "lock", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+    with open(path) as file:
+        profile = json.load(file)
+    waits = [s for s in profile["stacks"] if any("wants" in f for f in s["frames"]) and s["state"] == "blocked"]
+    known = [o for o in profile["owner_stacks"] if any("RareLock.holds" in f for f in o["frames"])]
+    assert sum(s["samples"] for s in waits) >= 5
+    assert {o["name"] for o in known} == {"holder"}
+    assert sum(o["time_ns"] for o in known) >= 0.8 * sum(s["weight"] for s in waits)
 
 
 @pytest.mark.parametrize("kind", ["monitor", "lock"])

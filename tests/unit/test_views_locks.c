@@ -499,6 +499,34 @@ static void owners_are_there_while_others_wait(void **state)
 	assert_true(names_owner(&p, NULL));
 }
 
+/* Of many waits the owner of one is known: that is not most of them. */
+static void few_known_owners(void **state)
+{
+	static const struct profile_stack stacks[] = {SEEN(asks_audit, 0, BLOCKED, 4, 4 * WORK_S)};
+	static const struct profile_waits locks[] = {
+		{.name = "java/lang/Object", .kind = LOCK_MONITOR, .identity = 5, .waits = 4, .time = 4 * WORK_S},
+	};
+	struct profile_waits holders[] = {
+		{.name = "poller", .waits = 1, .time = 1 * WORK_S, .frames = has_audit, .depth = ARRAY_LEN(has_audit),
+		 .lock = 1, .identity = 5},
+	};
+	struct profile p = contended("lock", stacks, 1);
+	char *text;
+
+	(void)state;
+	p.locks = locks;
+	p.holders = holders;
+	p.lock_count = p.holder_count = 1;
+	text = short_report(&p);
+	assert_non_null(strstr(line_of(text, " waited "), "; its owner, poller, was in shop.Log.write when they began to wait, "
+			       "as far as it is known (25.00 % of the waits)"));
+	free(text);
+	holders[0].time = 3 * WORK_S;
+	text = short_report(&p);
+	assert_non_null(strstr(line_of(text, " waited "), ", was mostly in shop.Log.write (100 %) when they began to wait"));
+	free(text);
+}
+
 /* A method that asks for a monitor and for a lock of java.util.concurrent asks for two. */
 static void kinds_of_locks_are_apart(void **state)
 {
@@ -684,7 +712,7 @@ int main(void)
 		cmocka_unit_test(who_waits_alone_does_not_own), cmocka_unit_test(who_owns_is_not_idle),
 		cmocka_unit_test(only_who_is_blocked_enters_a_monitor), cmocka_unit_test(idle_waits_are_in_no_line),
 		cmocka_unit_test(parked_virtual_threads_are_told_of), cmocka_unit_test(a_place_may_have_several_locks),
-		cmocka_unit_test(recorded_locks_are_said_once), cmocka_unit_test(kinds_of_locks_are_apart),
+		cmocka_unit_test(recorded_locks_are_said_once), cmocka_unit_test(kinds_of_locks_are_apart), cmocka_unit_test(few_known_owners),
 		cmocka_unit_test(owners_are_there_while_others_wait),
 	};
 

@@ -1,8 +1,9 @@
 /*
  * lock_holder.h - the stack of the thread that holds what another one begins to wait for.
  *
- * At most 100 a second, and never by stopping anybody: a thread that waits itself, or is in native code, is walked from
- * outside; one that runs gets a signal and walks its own stack, which may come too late for a short wait.
+ * At most 100 a second, and 2 of each lock, but never more than 230; and never by stopping anybody: a thread that
+ * waits itself, or is in native code, is walked from outside; one that runs gets a signal and walks its own stack,
+ * which may come too late for a short wait.
  */
 #ifndef JSTROBE_SOURCES_LOCK_LOCK_HOLDER_H
 #define JSTROBE_SOURCES_LOCK_LOCK_HOLDER_H

@@ -207,6 +207,7 @@ static bool add_seen_holder(struct finding *f, uint32_t i)
 		    contention_is_waiter(f, r, pattern) || !can_own(f, h, r))
 			continue;
 		method = contention_method_in(f, h->frames, h->depth, r->asked_in);
+		f->rows.items[row].known += method == NO_NAME_OF ? 0 : h->waits;
 		if (method != NO_NAME_OF && (!contention_add(&f->methods, row, method, ACTIVITY_RUNNING, h->time) ||
 					     !contention_add(&f->owners, row, pattern, ACTIVITY_RUNNING, h->time)))
 			return false;
@@ -322,8 +323,10 @@ static int most_first(const void *a, const void *b)
 
 static int find(struct finding *f)
 {
+	bool of_waits = f->p->weight_kind == WEIGHT_WAIT;
+
 	if (name_table_build(&f->to->names, f->p, STYLE_TEXT | STYLE_NORM) || !find_waiters(f) ||
-	    !take_waiters(f) || !find_askers(f) || !(f->p->weight_kind == WEIGHT_WAIT ? find_holders(f) : wall_owners_find(f)))
+	    !take_waiters(f) || !find_askers(f) || !(of_waits ? find_holders(f) : wall_owners_find(f)))
 		return -ENOMEM;
 	if (f->rows.count)
 		qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), most_first);

@@ -41,6 +41,7 @@ struct contended {
 	uint32_t method;        /* name; NO_NAME_OF: not known */
 	const char *owner;      /* pattern of the thread's name */
 	uint64_t method_weight, known_weight; /* of that method, and of all that is known of owners */
+	uint64_t known;         /* … of so many waits; of waits only */
 	bool several;           /* it may be several locks: of wall time, if many wait, and no one owner is known */
 	uint8_t activity;       /* what it mostly did there; of wall time only */
 };

@@ -8,6 +8,7 @@
 #include "profile/model/work/contention.h"
 
 #define WORTH 3
+#define FEW 3 /* owners that are known say nothing of the others */
 #define WORTH_OF 100       /* of the work */
 #define WORTH_OF_TIME 1000 /* of the recording: less held no one up */
 
@@ -59,6 +60,11 @@ static void put_owner(struct buffer *out, const struct contention *c, const stru
 	buffer_puts(out, "; its owner");
 	if (r->owner)
 		buffer_printf(out, ", %s,", r->owner);
+	if (of_waits && r->known < FEW && r->known_weight < r->weight / 2) {
+		buffer_printf(out, " was in %s when they began to wait, as far as it is known (%s of the waits)",
+			      name_text(&c->names, r->method), human_percent(r->known_weight, r->weight).text);
+		return;
+	}
 	buffer_printf(out, " was %s in %s", of_waits ? "mostly" : "most likely", name_text(&c->names, r->method));
 	if (of_waits)
 		buffer_printf(out, " (%s) when they began to wait",

@@ -2,8 +2,8 @@
  * wall_owners.c - of wall time: who most likely had a lock while others waited for it.
  *
  * A stack says which methods a thread has gone through, not which locks it has. A method that asks for a lock may be
- * one that each request goes through, with the lock or without it. So times decide: who has a lock is there while others
- * wait for it, and no one waits while no one has it. Without times nothing is said.
+ * one that each request goes through, with the lock or without it. So times decide: who has a lock is there while
+ * others wait for it, and who is there at other times just as often only happened to be. Without times nothing is said.
  */
 #include <stdlib.h>
 #include <string.h>
