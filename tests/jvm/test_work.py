@@ -421,3 +421,22 @@ def test_waits_for_a_cpu_are_as_the_kernel_counts_them(jdk, threads, say):
     # it looks for longer than the session lasts, on a machine that others use as well
     assert abs(share - expected) < 0.12, (share, expected)
     assert running + runnable > 0.9 * group["weight"], group
+
+
+def test_held_by_the_jvm(jdk):
+    """Who is stopped for a collection, or waits for one, does not lack a CPU."""
+    path = result_file(".json")
+    with Program(jdk, "Collected", jvm=["-XX:+UseSerialGC", "-Xmx300m"]) as program:
+        done = jstrobe("record", "-d", "3", "-e", "wall", "-i", "10ms", "-t", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+    with open(path) as file:
+        result = json.load(file)
+    held = {}
+    for s in result["stacks"]:
+        name = result["threads"][s["thread"]]["name"]
+        own = held.setdefault(name, {})
+        own[s["state"]] = own.get(s["state"], 0) + s["weight"]
+    computes, collects = held["computes"], held["collects"]
+    assert computes["held"] > 0.2 * sum(computes.values()), held
+    assert set(computes) <= {"running", "runnable", "held"}, held
+    assert collects["held"] > 0.8 * (sum(collects.values()) - collects.get("sleeping", 0)), held

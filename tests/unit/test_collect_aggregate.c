@@ -1161,7 +1161,7 @@ static void off_its_carrier(void **state)
 	uintptr_t wait = fake_method(&jvm, "java/lang/Object", "wait0", "(J)V", 0);
 	uintptr_t park = fake_method(&jvm, "jdk/internal/misc/Unsafe", "park", "(ZJ)V", 0);
 	static const uint8_t states[] = {THREAD_BLOCKED, THREAD_PARKED, THREAD_PARKED, THREAD_PARKED, THREAD_WAITING,
-					 THREAD_PARKED, THREAD_NATIVE, THREAD_RUNNABLE};
+					 THREAD_PARKED, THREAD_NATIVE, THREAD_HELD};
 	const struct profile *p;
 	uint32_t i;
 

@@ -238,6 +238,7 @@ struct given {
 static const struct given given[] = {
 	S(RUNNING, RUNNING, RUN, TASK),
 	S(RUNNABLE, RUNNABLE, RUN, TASK),
+	S(HELD, HELD, RUN, TASK),
 	/* a pool asks for a task, whatever queue it has */
 	S(IDLE, PARKED, RUN, WORKER, GET_TASK, TAKE, CONDITION, PARK),
 	S(IDLE, WAITING, RUN, WORKER, GET_TASK, WAIT),
@@ -930,22 +931,22 @@ static void io_says_whose_reads_they_are(void **state)
 	assert_int_equal(reads_by_io(LIST(deep_of_peer), 1), ACTIVITY_NETWORK);
 }
 
-/* It is ready only as far as the JVM says: another thread initialises the class that it uses. */
+/* It is held as far as the JVM says: another thread initialises the class that it uses. */
 static void who_waits_for_a_class(void **state)
 {
 	static const uint32_t uses[] = {RUN, TASK, HANDLE}, initialises[] = {RUN, TASK, HANDLE, CLASS_INIT, CALL, SLEEP};
 	static const uint32_t of_other[] = {RUN, TASK, CALL, CLASS_INIT, SLEEP};
 
 	(void)state;
-	assert_int_equal(WAITS_BESIDE(uses, RUNNABLE, WALL), ACTIVITY_RUNNABLE);
-	assert_int_equal(WAITS_BESIDE(uses, RUNNABLE, WALL, OTHER(initialises, SLEEPING, 500)), ACTIVITY_LOCK);
-	assert_int_equal(WAITS_BESIDE(uses, RUNNABLE, WALL, OTHER(initialises, RUNNING, 1000)), ACTIVITY_LOCK);
+	assert_int_equal(WAITS_BESIDE(uses, HELD, WALL), ACTIVITY_HELD);
+	assert_int_equal(WAITS_BESIDE(uses, HELD, WALL, OTHER(initialises, SLEEPING, 500)), ACTIVITY_LOCK);
+	assert_int_equal(WAITS_BESIDE(uses, HELD, WALL, OTHER(initialises, RUNNING, 1000)), ACTIVITY_LOCK);
 	assert_int_equal(WAITS_BESIDE(uses, RUNNING, WALL, OTHER(initialises, SLEEPING, 500)), ACTIVITY_RUNNING);
 	/* hardly any time, a class that another method uses, and a thread that lacks a CPU in the initialiser */
-	assert_int_equal(WAITS_BESIDE(uses, RUNNABLE, WALL, OTHER(initialises, SLEEPING, 490)), ACTIVITY_RUNNABLE);
-	assert_int_equal(WAITS_BESIDE(uses, RUNNABLE, WALL, OTHER(of_other, SLEEPING, 1000)), ACTIVITY_RUNNABLE);
-	assert_int_equal(WAITS_BESIDE(initialises, RUNNABLE, WALL, OTHER(initialises, RUNNABLE, 1000)),
-			 ACTIVITY_RUNNABLE);
+	assert_int_equal(WAITS_BESIDE(uses, HELD, WALL, OTHER(initialises, SLEEPING, 490)), ACTIVITY_HELD);
+	assert_int_equal(WAITS_BESIDE(uses, HELD, WALL, OTHER(of_other, SLEEPING, 1000)), ACTIVITY_HELD);
+	assert_int_equal(WAITS_BESIDE(initialises, HELD, WALL, OTHER(initialises, HELD, 1000)),
+			 ACTIVITY_HELD);
 }
 
 /* What a thread is that is seen SAMPLES times ready in an initialiser, beside OTHER, and does MORE besides. */
@@ -954,7 +955,7 @@ static enum activity stands_in(const uint32_t *list, uint32_t depth, uint32_t sa
 {
 	static const struct profile_thread threads[] = {{.tid = 1, .name = "hen"}, {.tid = 2, .name = "egg"}};
 	const struct profile_stack stacks[] = {
-		{.frames = list, .depth = depth, .state = THREAD_RUNNABLE, .samples = samples, .weight = 1000},
+		{.frames = list, .depth = depth, .state = THREAD_HELD, .samples = samples, .weight = 1000},
 		other, more,
 	};
 	const struct profile p = {
@@ -976,7 +977,7 @@ static void who_waits_in_an_initialiser(void **state)
 {
 	static const uint32_t hen[] = {RUN, TASK, CLASS_INIT}, deep_hen[] = {RUN, TASK, CLASS_INIT, CALL, HANDLE};
 	static const uint32_t egg[] = {RUN, CALL, CLASS_INIT, HANDLE}, plain[] = {RUN, TASK, CALL, HANDLE};
-	const struct profile_stack nothing = OF(plain, 0, SLEEPING, 0), of_egg = OF(egg, 1, RUNNABLE, 500);
+	const struct profile_stack nothing = OF(plain, 0, SLEEPING, 0), of_egg = OF(egg, 1, HELD, 500);
 
 	(void)state;
 	assert_int_equal(STANDS_IN(hen, 10, of_egg, nothing), ACTIVITY_LOCK);
@@ -985,14 +986,14 @@ static void who_waits_in_an_initialiser(void **state)
 	/* it ran before it began */
 	assert_int_equal(STANDS_IN(hen, 10, of_egg, (struct profile_stack)OF(plain, 0, RUNNING, 900)), ACTIVITY_LOCK);
 	/* seldom seen; in no initialiser; it runs in one; no other thread is in one, or hardly */
-	assert_int_equal(STANDS_IN(hen, 9, of_egg, nothing), ACTIVITY_RUNNABLE);
-	assert_int_equal(STANDS_IN(plain, 400, of_egg, nothing), ACTIVITY_RUNNABLE);
+	assert_int_equal(STANDS_IN(hen, 9, of_egg, nothing), ACTIVITY_HELD);
+	assert_int_equal(STANDS_IN(plain, 400, of_egg, nothing), ACTIVITY_HELD);
 	assert_int_equal(STANDS_IN(hen, 400, of_egg, (struct profile_stack)OF(deep_hen, 0, RUNNING, 1)),
-			 ACTIVITY_RUNNABLE);
-	assert_int_equal(STANDS_IN(hen, 400, (struct profile_stack)OF(egg, 0, RUNNABLE, 500), nothing),
-			 ACTIVITY_RUNNABLE);
-	assert_int_equal(STANDS_IN(hen, 400, (struct profile_stack)OF(egg, 1, RUNNABLE, 499), nothing),
-			 ACTIVITY_RUNNABLE);
+			 ACTIVITY_HELD);
+	assert_int_equal(STANDS_IN(hen, 400, (struct profile_stack)OF(egg, 0, HELD, 500), nothing),
+			 ACTIVITY_HELD);
+	assert_int_equal(STANDS_IN(hen, 400, (struct profile_stack)OF(egg, 1, HELD, 499), nothing),
+			 ACTIVITY_HELD);
 }
 
 int main(void)

@@ -55,7 +55,10 @@ static void who_has_no_cpu_has_no_lock(void **state)
 	memcpy(stacks, p.stacks, sizeof(stacks));
 	for (i = 0; i < p.stack_count; i++)
 		if (stacks[i].state == THREAD_SLEEPING && stacks[i].depth == ARRAY_LEN(holding))
-			stacks[i].state = THREAD_RUNNABLE;
+			stacks[i] = (struct profile_stack){
+				.frames = blocked, .depth = ARRAY_LEN(blocked), .thread = stacks[i].thread,
+				.state = THREAD_RUNNABLE, .samples = stacks[i].samples, .weight = stacks[i].weight,
+			};
 	p.stacks = p.moments_of = stacks;
 	text = sample_write_text(&p, "hot", &options);
 	assert_string_equal(line_of(text, "order-* waited"),

@@ -20,7 +20,7 @@ struct stack_count *aggregate_stack_count(struct collector *c, uint32_t event, u
 	of = aggregate_trace_context_on(c, thread, trace_context);
 	if (trace_context && !of)
 		return NULL;
-	slot = map_put(&a->by_node, (uint64_t)node << 32 | of << 3 | state, NULL);
+	slot = map_put(&a->by_node, (uint64_t)node << 32 | of << 4 | state, NULL);
 
 	if (!slot || *slot)
 		return slot ? &c->stack_counts.items[*slot - 1] : NULL;
@@ -146,7 +146,7 @@ static void find_place(struct collector *c, const struct sample *s, const struct
 	p->shown = p->thread ? aggregate_stack_placed(c, p->node, s, r) : 0;
 	p->state = s->state;
 	if (p->node && s->state == THREAD_NONE && s->weight && c->events[s->event].ticks)
-		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE); /* a tick by a signal */
+		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_HELD); /* a tick by a signal */
 	else if (p->node && s->state == THREAD_NATIVE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_NATIVE);
 	else if (p->node && s->state == THREAD_PARKED && c->events[s->event].ticks)
@@ -251,7 +251,7 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 	find_place(c, &s, &n->trace_context, &zone.records.records[n->thread], p);
 	/* the JVM says no more than "blocked": or it is held where it could run, at a safepoint, for a collection */
 	if (p->node && n->state == THREAD_NONE)
-		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE);
+		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_HELD);
 	/* Classes may have been loaded or unloaded just then, and the thread may never move. */
 	if (p->node && has_unloaded(c, &c->nodes.items[p->node]))
 		c->sources->look_again(n->thread);

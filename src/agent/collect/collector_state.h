@@ -133,7 +133,7 @@ struct event_aggregate {
 	uint64_t ambiguous;    /* of the stored ones, see struct sample's unsure */
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
-	struct map by_node;    /* node << 32 | aggregate_trace_context_on << 3 | state → count + 1 */
+	struct map by_node;    /* node << 32 | aggregate_trace_context_on << 4 | state → count + 1 */
 	bool timed;            /* it is kept when its samples were taken (timeline.h) */
 	bool ticks;            /* by wall clock or in turns: see enum ticks; states are kept apart */
 };

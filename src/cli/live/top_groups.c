@@ -12,7 +12,7 @@
 #include "profile/model/work/thread_groups.h"
 
 /* A letter for each state, in the order of thread_states.def. */
-static const char letters[THREAD_STATES + 1] = "?RrBPWSN";
+static const char letters[THREAD_STATES + 1] = "?RrBPWSNH";
 
 /* ---- threads ---- */
 

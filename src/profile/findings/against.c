@@ -77,7 +77,7 @@ static bool nothing_waits(const struct evidence *e)
 	unsigned a;
 
 	for (a = 0; e->wall_work && a < ACTIVITIES; a++)
-		if (a != ACTIVITY_RUNNING && a != ACTIVITY_RUNNABLE && a != ACTIVITY_IDLE)
+		if (a != ACTIVITY_RUNNING && a != ACTIVITY_RUNNABLE && a != ACTIVITY_HELD && a != ACTIVITY_IDLE)
 			waited += e->wall_work->groups.by_activity[a];
 	return e->wall_work && (double)waited < LIMIT(waits_shown) * (double)e->wall->duration;
 }

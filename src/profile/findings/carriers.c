@@ -51,7 +51,8 @@ static enum place place_of(const struct carriers *c, const struct profile_stack 
 		       text_begins(c->p->threads[s->thread].name, SCHEDULER) ? PLACE_FREE : PLACE_OTHER;
 	if (parks || (c->monitors && (s->state == THREAD_BLOCKED || s->state == THREAD_WAITING)))
 		return PLACE_PINNED;
-	return s->state == THREAD_RUNNING || s->state == THREAD_RUNNABLE || s->state == THREAD_NATIVE ?
+	return s->state == THREAD_RUNNING || s->state == THREAD_RUNNABLE || s->state == THREAD_NATIVE ||
+			       s->state == THREAD_HELD ?
 	       PLACE_MOUNTED : PLACE_OTHER;
 }
 

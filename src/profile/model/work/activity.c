@@ -168,6 +168,8 @@ static uint8_t plain(uint8_t state)
 		return ACTIVITY_SLEEP;
 	case THREAD_NATIVE:
 		return ACTIVITY_NATIVE;
+	case THREAD_HELD:
+		return ACTIVITY_HELD;
 	default:
 		return ACTIVITY_RUNNING;
 	}
@@ -310,7 +312,7 @@ static bool find_rounds(const struct profile *p, const uint8_t *hints, uint8_t *
 		const struct profile_stack *s = &p->stacks[i];
 		enum ask ask;
 
-		if (s->thread >= p->thread_count || all[i] == ACTIVITY_RUNNABLE)
+		if (s->thread >= p->thread_count || all[i] == ACTIVITY_RUNNABLE || all[i] == ACTIVITY_HELD)
 			continue;
 		ask = answers[i] ? ASK_NONE : asks_for_next(p, s, hints, all[i]);
 		rounds[s->thread].all += s->weight;
@@ -348,6 +350,8 @@ static uint8_t activity_of(const struct profile *p, const struct profile_stack *
 	l = look_at(p, s, hints);
 	if (!l.java)
 		return l.innermost < ACTIVITIES ? l.innermost : ACTIVITY_IDLE;
+	if (state == ACTIVITY_HELD)
+		return state;
 	if (l.innermost == ACTIVITY_LOCK && state == ACTIVITY_PARK)
 		return ACTIVITY_LOCK;
 	if (l.idle)

@@ -107,7 +107,7 @@ static bool lock_in_initialisers(const struct profile *p, uint8_t *activities)
 	for (i = 0; ok && i < p->stack_count; i++) {
 		const struct profile_stack *s = &p->stacks[i];
 
-		if (inits[i] && activities[i] == ACTIVITY_RUNNABLE && s->samples >= STILL && !threads[s->thread].ran &&
+		if (inits[i] && activities[i] == ACTIVITY_HELD && s->samples >= STILL && !threads[s->thread].ran &&
 		    longest(threads, p->thread_count, s->thread) >= s->weight / 2)
 			activities[i] = ACTIVITY_LOCK;
 	}
@@ -130,7 +130,7 @@ bool class_inits_lock(const struct profile *p, uint8_t *activities)
 	for (i = 0; ok && i < p->stack_count; i++)
 		ok = add_uses(&u, p, &p->stacks[i]);
 	for (i = 0; ok && u.weights.count && i < p->stack_count; i++)
-		if (activities[i] == ACTIVITY_RUNNABLE && is_kept(&u, p, &p->stacks[i]))
+		if (activities[i] == ACTIVITY_HELD && is_kept(&u, p, &p->stacks[i]))
 			activities[i] = ACTIVITY_LOCK;
 	map_free(&u.numbers);
 	free(u.weights.items);

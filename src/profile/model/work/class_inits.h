@@ -6,7 +6,7 @@
 
 #include "profile/model/profile.h"
 
-/* Of P, whose stacks have ACTIVITIES: RUNNABLE becomes LOCK in those threads. False: no memory. Normal code. */
+/* Of P, whose stacks have ACTIVITIES: HELD becomes LOCK in those threads. False: no memory. Normal code. */
 bool class_inits_lock(const struct profile *p, uint8_t *activities);
 
 #endif

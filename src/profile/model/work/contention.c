@@ -115,7 +115,7 @@ static bool add_waiter(struct finding *f, uint32_t i)
 	row->unowned |= row->lock && strstr(row->lock, "/Semaphore");
 	if (s->state == THREAD_BLOCKED)
 		row->blocked += s->weight;
-	if (s->state == THREAD_RUNNABLE)
+	if (s->state == THREAD_HELD)
 		row->ready += s->weight;
 	row->samples += s->samples;
 	row->weight += s->weight;

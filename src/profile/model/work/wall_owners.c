@@ -51,12 +51,12 @@ struct owners {
 /* ---- who could ---- */
 
 /*
- * Whether a thread of those that wait for ROW, which has no CPU behind the method that asks, says nothing: on a busy
- * machine they all stand so, with the lock or without it.
+ * Whether a thread of those that wait for ROW, which has no CPU in the method that asks, says nothing: on a busy
+ * machine, and at a safepoint, they all stand so, with the lock or without it.
  */
 static bool waits_for_cpu_too(const struct contended *row, uint8_t activity, uint32_t group)
 {
-	return activity == ACTIVITY_RUNNABLE && group != NO_GROUP && group == row->group;
+	return (activity == ACTIVITY_RUNNABLE || activity == ACTIVITY_HELD) && group != NO_GROUP && group == row->group;
 }
 
 static bool has_gone_through(const struct finding *f, const struct profile_stack *s, uint32_t place)
@@ -75,7 +75,7 @@ static uint32_t method_of(const struct finding *f, uint32_t i, const struct cont
 	const struct profile_stack *s = &f->p->stacks[i];
 	const struct thread_groups *g = &f->to->work->groups;
 	const char *lock;
-	uint32_t waits_at;
+	uint32_t waits_at, method;
 
 	/* Object.wait gives the monitor back */
 	if (s->state == THREAD_WAITING || row->unowned || !has_gone_through(f, s, row->place) ||
@@ -83,10 +83,13 @@ static uint32_t method_of(const struct finding *f, uint32_t i, const struct cont
 		return NO_NAME_OF;
 	waits_at = g->activity[i] == ACTIVITY_LOCK ? contention_place_in(f->p, s, &lock) : NO_NAME_OF;
 	if ((waits_at != NO_NAME_OF && f->to->names.of_frame[waits_at] == row->place) ||
-	    waits_for_cpu_too(row, activity_of_owner(s->state, g->activity[i]), g->of_stack[i]) ||
 	    (s->thread != PROFILE_NO_THREAD && contention_is_waiter(f, row, g->groups[g->of_stack[i]].text)))
 		return NO_NAME_OF;
-	return contention_method_in(f, s->frames, s->depth, row->place);
+	method = contention_method_in(f, s->frames, s->depth, row->place);
+	if (method == row->place &&
+	    waits_for_cpu_too(row, activity_of_owner(s->state, g->activity[i]), g->of_stack[i]))
+		return NO_NAME_OF;
+	return method;
 }
 
 static void find_methods(struct owners *o)
@@ -332,7 +335,8 @@ static bool find_owners(struct owners *o)
 	const struct profile_moment *last = &p->moments[p->moment_count - 1];
 	uint64_t end = MAX(p->duration, (last->at + last->span + 1ull) * p->moment_step);
 
-	o->bin = MAX(p->moment_step, end / BINS + 1);
+	/* ticks come late on a busy machine: no more is asked than that each has someone */
+	o->bin = MAX(MAX(p->moment_step, p->interval), end / BINS + 1);
 	o->methods = calloc((size_t)p->stack_count + 1, sizeof(*o->methods));
 	if (!o->methods)
 		return false;
