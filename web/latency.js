@@ -148,19 +148,20 @@ class Latency {
       if (this.chosen === name) row.classList.add('chosen');
       return row;
     };
-    return ioTable('How long they lasted', ['Count', 'p50', 'p90', 'p99', 'Longest', 'Together', 'Short … long', '', ''], names.map(line));
+    return ioTable('How long they lasted', ['Count', 'p50', 'p90', 'p99', 'Longest', 'Together', 'Short … long', '', 'Span'], names.map(line));
   }
 
   slowest(names) {
     const some = this.chosen && names.includes(this.chosen) ? [this.chosen] : names;
     const marks = some.flatMap((name) => slowestOf(name).slice(0, SLOWEST_ROWS)).sort((a, b) => b.duration - a.duration).slice(0, SLOWEST_ROWS);
-    const part = ioTable(this.chosen ? `The slowest of ${nameOfMark(this.chosen)}` : 'The slowest', ['Length', 'Begin', '', ''], marks.map((mark) => {
+    const part = ioTable(this.chosen ? `The slowest of ${nameOfMark(this.chosen)}` : 'The slowest', ['Length', 'Begin', 'Thread', 'Span'], marks.map((mark) => {
       const thread = make('td'), label = make('td');
       thread.append(make('bdi', '', mark.thread < 0 ? '' : M.threads[mark.thread][1]));
       label.append(make('bdi', '', nameOfMark(mark.name)));
       return linkedLine([numberCell(time(mark.duration)), numberCell(T ? moment(mark.at / T.step) : time(mark.at)), thread, label], T && (() => selectMark(mark, { tab: 'graph' })));
     }));
-    part.append(make('p', 'hint', 'Click a span to see what its thread did meanwhile, a name above for the slowest of that name alone.' + (showsElsewhere() < 0 ? '' : ' Event wall is shown then, which has waits, too.')));
+    const carried = marks.some(isCarried) ? ' Those of virtual threads have the name of the carrier: a click shows what all virtual threads did.' : '';
+    part.firstChild.after(make('p', 'hint', 'Click a span to see what its thread did meanwhile, a name above for the slowest of that name alone.' + (showsElsewhere() < 0 || marks.every(isCarried) ? '' : ' Event wall is shown then, which has waits, too.') + carried));
     return part;
   }
 }

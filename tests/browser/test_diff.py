@@ -197,6 +197,22 @@ def test_colours_tell_more_and_less(opened):
     assert "demo/New.work" not in same and len(same) > 5, same
 
 
+def test_callers_are_those_of_both_sides(driver, make_page, tmp_path):
+    """What is merged has all stacks of either side: a method that lost one of its callers has lost that time."""
+    data = json.loads(make_page("demo", "json").read_bytes())
+    data["stacks"] += [{"frames": ["java.lang.Thread.run", caller, "demo.Shared.work"], "kinds": ["jit"] * 3, "samples": 300, "weight": 300000000}
+                       for caller in ("demo.One.run", "demo.Two.run")]
+    (tmp_path / "before.json").write_text(json.dumps(data))
+    whole = sum(s["weight"] for s in data["stacks"])
+    del data["stacks"][-1]
+    (tmp_path / "after.json").write_text(json.dumps(data))
+    assert run(tmp_path / "before.json", tmp_path / "after.json", tmp_path / "x.html").returncode == 0
+    p = Page(driver, tmp_path / "x.html").open("#view=callers")
+    p.point(p.box("demo/Shared.work"))
+    told = p.js("const rows = [...document.querySelectorAll('#tip dt')]; return rows.find((r) => r.textContent === 'before').nextSibling.textContent")
+    assert told.startswith(f"{100 * 6e8 / whole:.2f} %"), told
+
+
 def test_tables_of_a_difference(opened):
     p = opened("#tab=methods")
     rows = p.js("return [...document.querySelectorAll('#methods tbody tr')].map((l) => [...l.children].map((c) => c.textContent))")

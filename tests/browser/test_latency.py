@@ -145,6 +145,7 @@ def test_spans_of_virtual_threads(page):
     p.path = p.path.with_name("virtual.html")
     p.path.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
     p.open("#tab=latency")
+    assert "have the name of the carrier" in p.text("#latency .hint")
     p.click("#latency button.slow")
     p.wait("return location.hash.includes('slow=')")
     assert p.js(SUMS)["samples"] and "what all virtual threads did then" in p.text("#time .said")
