@@ -120,7 +120,7 @@ class Lanes {
         c.fillRect(k * wide, top[k], wide + 0.4, h + 0.3);
       }
     }
-    lane.canvas.title = D.inEvents ? '' : `full height: ${(most / one).toFixed(1)} ${D.work ? 'threads' : 'CPUs'}`;
+    lane.canvas.title = D.inEvents ? '' : `full height: ${(most / one).toFixed(1)} ${SHOWS_THREADS ? 'threads' : 'CPUs'}`;
   }
 
   shade({ c, width, height }, paper, accent) {

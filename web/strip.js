@@ -236,7 +236,7 @@ class Strip {
     const rate = this.most / this.perPart;
     if (D.inEvents) return `${amount(rate * 1e9)} a second`;
     const n = rate >= 10 ? Math.round(rate) : rate.toFixed(1);
-    return D.work ? `${n} threads` : `${n} CPUs`;
+    return SHOWS_THREADS ? `${n} threads` : `${n} CPUs`;
   }
 
   drawSelection(c, width, height, part, get) {

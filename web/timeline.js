@@ -43,6 +43,9 @@ const ON_TOP = D.work || !T || D.top.some(([samples], kind) => samples && kind !
   return [...sums].sort((a, b) => b[1] - a[1]).slice(0, NAMES_TOLD).map(([name]) => name);
 })();
 
+/* Of wall time, also where the agent wrote the page and it is not known what they did: who waits has no CPU. */
+const SHOWS_THREADS = Boolean(D.work) || D.event === 'wall';
+
 /* What threads did, where that is known; else what code was on top of the stack, or which thread of the JVM it was. */
 const DOING = D.work ? D.work.activities.map(([label], i) => ({ label, css: 'act' + i })) :
   ON_TOP ? [...ON_TOP.map((name, i) => ({ label: nameOf(name).replace(/^.*[/.](?=[^/.])/, ''), title: nameOf(name), css: 'act' + NAME_COLOURS[i] })), { label: 'Other', css: 'act10' }] : [
@@ -57,7 +60,7 @@ function doingColours() {
 /* Of each place what its thread did, a number in DOING. */
 function doingOfPlaces() {
   const of = new Uint8Array(T.node.length), known = new Map(ON_TOP ? ON_TOP.map((name, i) => [name, i]) : []);
-  const byThread = D.threads.map(([, name]) => (/^(GC |G1 |ZWorker|ZDriver|XWorker|Shenandoah|ParGC|Concurrent Mark)/.test(name) ? 4 : /CompilerThre/.test(name) ? 5 : -1));
+  const byThread = D.threads.map(([, name]) => (SHOWS_THREADS ? -1 : /^(GC |G1 |ZWorker|ZDriver|XWorker|Shenandoah|ParGC|Concurrent Mark)/.test(name) ? 4 : /CompilerThre/.test(name) ? 5 : -1));
   const byKind = { [KIND_KERNEL]: 3, [KIND_JVM]: 2, 5: 1, 4: 1, [KIND_OTHER]: 6 };
   for (let i = 0; i < of.length; i++) {
     if (ON_TOP) of[i] = known.has(tree.name[T.node[i]]) ? known.get(tree.name[T.node[i]]) : ON_TOP.length;

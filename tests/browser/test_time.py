@@ -287,3 +287,6 @@ def test_pages_of_the_agent(page):
     p.open("#tab=lanes")
     assert p.js("return document.querySelectorAll('#lanes .lane').length") > 1
     assert "Java" in p.text("#time") and "idle" not in p.text("#time").lower()
+    # of wall time they count threads: who waits has no CPU
+    assert p.js("return [...document.querySelectorAll('#lanes canvas')].map((c) => c.title).filter(Boolean)")[0].endswith("threads")
+    assert "CPUs" not in p.js("return document.querySelector('#time').innerHTML")
