@@ -161,7 +161,7 @@ def test_colours_mean_one_thing(page):
         colours = p.js("""
             const box = document.createElement('div'), seen = {};
             document.body.append(box);
-            for (const css of ['act0', 'act1', 'act2', 'act3', 'act4', 'act5', 'act6', 'act7', 'act8', 'jit', 'c1', 'inlined', 'interpreted', 'native', 'jvm', 'kernel', 'other']) {
+            for (const css of ['act0', 'act1', 'act2', 'act3', 'act4', 'act5', 'act6', 'act7', 'act8', 'act9', 'jit', 'c1', 'inlined', 'interpreted', 'native', 'jvm', 'kernel', 'other']) {
               const i = document.createElement('i');
               i.className = css;
               box.append(i);
