@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 out=${O:-build}/viewers
 mkdir -p "$out" || exit 1
 out=$(readlink -f "$out")
+exec 9>"$out/lock" && flock 9 # who comes while another one fetches waits for it
 
 once() { # once NAME: whether NAME was not tried yet
 	[ ! -e "$out/$1.tried" ] && : > "$out/$1.tried"
@@ -34,6 +35,13 @@ if once firefox && command -v npm >/dev/null 2>&1 && command -v node >/dev/null 
 		tar xzf firefox-devtools-profiler-cli-0.10.0.tgz -C firefox)
 fi
 [ ! -f "$out/firefox/package/dist/profiler-cli.js" ] || echo "firefox $out/firefox/package/dist/profiler-cli.js"
+
+# TypeScript, which checks the page's code
+if once typescript && command -v npm >/dev/null 2>&1 && command -v node >/dev/null 2>&1; then
+	(cd "$out" && mkdir -p typescript && timeout 120 npm --silent pack typescript@5.9.3 >>npm.log 2>&1 </dev/null &&
+		tar xzf typescript-5.9.3.tgz -C typescript)
+fi
+[ ! -f "$out/typescript/package/lib/tsc.js" ] || echo "typescript $out/typescript/package/lib/tsc.js"
 
 # the messages of OTLP
 if once otlp; then

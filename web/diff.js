@@ -92,6 +92,7 @@ function differenceColour(more, part) {
 }
 
 /* "+12.3 ms", "−400", "=" */
+/** @param {number[]} sides @param {string} unit */
 function changeText([before, after], unit) {
   const size = Math.abs(after - before);
   if (!size) return '=';

@@ -7,6 +7,7 @@ class OtherEvents {
 
   show(match) {
     const at = (ns) => (T ? moment(ns / T.step) : time(ns)), cell = (n, write) => numberCell(n ? write(n) : ''), about = (e, write) => (n) => (e.estimated ? '~' : '') + write(n);
+    /** @type {any[][]} */
     const columns = [
       ['count', 'Events', 1, (e) => e.count, (e) => numberCell(count(e.count))],
       ['time', 'Time', 1, (e) => e.time, (e) => cell(e.time, about(e, time))],

@@ -22,8 +22,8 @@ class Lanes {
       const threads = match ? g.threads.filter((t) => match.test(D.threads[t][1])) : g.threads;
       if (!threads.length || (!g.weight && !SHOWS_IDLE)) continue;
       const one = threads.length === 1;
-      lanes.push({ key: one ? laneOfThread(threads[0]) : g.name, text: one ? D.threads[threads[0]][1] : `${this.open.has(g.name) ? '▾' : '▸'} ${g.name}  (${count(threads.length)})`, threads, group: one ? null : g.name });
-      if (!one && this.open.has(g.name)) threads.forEach((t) => lanes.push({ key: laneOfThread(t), text: D.threads[t][1], threads: [t], one: true }));
+      lanes.push({ canvas: null, key: one ? laneOfThread(threads[0]) : g.name, text: one ? D.threads[threads[0]][1] : `${this.open.has(g.name) ? '▾' : '▸'} ${g.name}  (${count(threads.length)})`, threads, group: one ? null : g.name });
+      if (!one && this.open.has(g.name)) threads.forEach((t) => lanes.push({ canvas: null, key: laneOfThread(t), text: D.threads[t][1], threads: [t], one: true }));
     }
     return lanes;
   }
@@ -178,7 +178,7 @@ class TimeViews {
     seen.from = range ? range.from : 0;
     seen.to = range ? range.to : T.steps;
     const [, from, to] = SEL_WORDS.exec(words.sel) || [];
-    this.strip.note = words.sel && !part && !(+from === 0 && to * 1e6 >= T.steps * T.step) ? `${words.sel} ms is no part of the ${moment(T.steps)} that were recorded: all of the time is shown.` : '';
+    this.strip.note = words.sel && !part && !(+from === 0 && +to * 1e6 >= T.steps * T.step) ? `${words.sel} ms is no part of the ${moment(T.steps)} that were recorded: all of the time is shown.` : '';
     const key = part ? [part.from, part.to, part.lane, part.text].join(' ') : '';
     if (key === this.was) return;
     this.was = key;

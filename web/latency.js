@@ -125,7 +125,7 @@ class Latency {
 
   table(names, first, last) {
     const line = (name) => {
-      const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantileOf(name, share)), tell = ([ns, exact]) => (exact ? '' : '~') + time(ns);
+      const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantileOf(name, share)), tell = (/** @type {any[]} */ [ns, exact]) => (exact ? '' : '~') + time(ns);
       const label = make('td'), bars = make('td', 'bars-cell'), compare = make('td');
       label.append(make('bdi', '', nameOfMark(name)));
       label.title = nameOfMark(name);

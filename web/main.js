@@ -83,7 +83,7 @@ function render(home) {
   press('#groups', 'group', state.group);
   $('#groups [data-group=program]').hidden = !D.work;
   press('#idles', 'idle', state.idle);
-  for (const b of document.querySelectorAll('#tabs button')) b.setAttribute('aria-selected', b.dataset.tab === state.tab);
+  for (const b of document.querySelectorAll('#tabs button')) b.setAttribute('aria-selected', String(b.dataset.tab === state.tab));
   $('#tabs [data-tab=io]').hidden = !D.io;
   for (const tab of TABS) $('#' + tab).hidden = tab !== state.tab;
   for (const id of ['flips', 'previous', 'next']) $('#' + id).hidden = state.tab !== 'graph';
@@ -103,7 +103,7 @@ function render(home) {
 }
 
 function press(group, key, value) {
-  for (const b of document.querySelectorAll(group + ' button')) b.setAttribute('aria-pressed', b.dataset[key] === value);
+  for (const b of document.querySelectorAll(group + ' button')) b.setAttribute('aria-pressed', String(b.dataset[key] === value));
 }
 
 /* The root of what is seen: callees, callers, or the callers of one method. */
@@ -416,6 +416,7 @@ function setStatusText(text) {
 }
 
 const toggleView = () => change({ view: state.view === 'callers' ? 'callees' : 'callers', zoom: '', focus: '' }, true);
+/** @type {any[][]} */
 const KEYS = [
   ['/', 'Search (a regular expression)', () => $('#search').select()],
   ['n', 'Next match; Shift+N previous', () => step(1)],
@@ -429,7 +430,7 @@ const KEYS = [
   ['4', '', () => change({ tab: 'tree' }, true)],
   ...(D.io ? [['5', 'Files and peers', () => change({ tab: 'io' }, true)]] : []),
   ['0', 'Zoom out to everything', () => zoomTo(root)],
-  ['Escape', 'One level out; in the search box: clear it', () => escape()],
+  ['Escape', 'One level out; in the search box: clear it', () => goOut()],
   ['Backspace', 'Back, as the browser\'s button', () => history.back()],
   ['Arrows', 'Walk from frame to frame; Enter zooms', null],
   ['m', 'Callers of the selected frame\'s method', () => graph.selected && graph.selected.parent && change({ view: 'callers', focus: String(methodOf[graph.selected.name]), zoom: '' }, true)],
@@ -439,7 +440,7 @@ const KEYS = [
   ['?', 'This list', () => $('#keys').showModal()],
 ];
 
-function escape() {
+function goOut() {
   if (zoom && zoom.parent) zoomTo(zoom.parent);
   else if (state.focus) change({ focus: '', zoom: '' }, true);
   else if (state.q) change({ q: '' });

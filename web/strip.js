@@ -48,8 +48,8 @@ function selectionOf(words) {
   const part = SEL_WORDS.exec(words.sel || ''), scale = 1e6 / T.step;
   let from = 0, to = T.steps;
   if (part) {
-    from = Math.min(T.steps, Math.floor(part[1] * scale + 1e-6));
-    to = Math.min(T.steps, Math.ceil(part[2] * scale - 1e-6));
+    from = Math.min(T.steps, Math.floor(+part[1] * scale + 1e-6));
+    to = Math.min(T.steps, Math.ceil(+part[2] * scale - 1e-6));
   }
   const lane = words.lane && threadsOfLane(words.lane).length ? words.lane : '';
   if (to <= from || (from === 0 && to === T.steps && !lane)) return null;
@@ -151,6 +151,8 @@ class Strip {
     section.append(this.canvas, this.said);
     $('header').append(section);
     this.section = section;
+    this.note = ''; /* told below it; more: of rows of marks */
+    this.more = null;
     this.preview = null;
     watchDrag(this.canvas, (e) => stepsAt(this.canvas, e), (from, to) => this.show({ from, to }), (from, to) => this.choose(from, to), () => this.choose(0, T.steps));
     this.canvas.addEventListener('keydown', (e) => this.key(e));
