@@ -216,7 +216,6 @@ def test_our_own_say_the_same_as_the_session(jdk17, event, every, events):
     said = Profile(at_once)
     again = converted(path, "-t")
     assert "told" not in again.json
-    said.json["samples"]["ambiguous"] = 0  # a recording has no place for it
     for key in ("samples", "engine", "event", "pid", "main", "jdk"):
         assert again.json[key] == said.json[key], key
     if event == "cpu":
@@ -349,3 +348,40 @@ def test_parts_of_the_time_are_the_whole(programs, version, threads, say):
     # the page has steps: each wait that is cut may be off by one at either end
     assert abs(inside - middle) < 0.02 * middle + 20 * step * 1e6, (inside, middle)
     say(f"{jdk}: waits of the middle half second: {middle / 1e9:.3f} s, by the page {inside / 1e9:.3f} s")
+
+
+@pytest.mark.parametrize("version, options", [(17, ()), (25, ("-t",)), (25, ())], ids=str)
+def test_what_was_allocated_before_is_not_of_the_recording(programs, version, options, say):
+    """First samples of threads weigh all since these began; how much the threads allocated meanwhile is in the recording."""
+    jdk = jvm.find_jdk(version)
+    if not jdk:
+        pytest.skip(f"JDK {version}: not tested (none installed, none could be fetched)")
+    path, out, page = jvm.result_file(".jfr"), jvm.result_file(), jvm.result_file(".html")
+    jcmd = lambda program, *words: subprocess.run([os.path.join(jdk.home, "bin", "jcmd"), str(program.pid), *words],
+                                                  check=True, capture_output=True, timeout=60)
+    with Program(jdk, "Garbage") as program:
+        program.work(3)
+        jcmd(program, "JFR.start", "name=r", "settings=profile")
+        program.work(2)
+        jcmd(program, "JFR.stop", "name=r", f"filename={path}")
+    assert jstrobe("convert", *options, "-e", "alloc", path, out).returncode == 0
+    assert jstrobe("convert", *options, "-e", "alloc", path, page).returncode == 0
+    with open(out) as file:
+        profile = json.load(file)
+    events = lambda name: [e["values"] for e in json.loads(tool(jdk, "print", "--json", "--events", name, path))["recording"]["events"]]
+    raw = sum(e["weight"] for e in events("jdk.ObjectAllocationSample"))
+    sums = collections.defaultdict(list)
+    for e in sorted(events("jdk.ThreadAllocationStatistics"), key=lambda e: e["startTime"]):
+        sums[e["thread"]["javaThreadId"]].append(e["allocated"])
+    truth = sum(s[-1] - s[0] for s in sums.values())
+    found = profile["weight"]["total"]
+    say(f"{jdk}: {found / 1e6:.0f} MB by samples, {truth / 1e6:.0f} MB by statistics; the JDK's weights come to {raw / 1e6:.0f} MB")
+    assert 0.8 * truth - 5e6 < found < 1.2 * truth + 5e6
+    assert found == sum(s["weight"] for s in profile["stacks"]) == sum(t["weight"] for t in profile["threads"])
+    assert sum(profile["times"].get("weight") or profile["times"]["samples"]) * profile["times"]["quantum"] == found
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    said = " had allocated before the recording began"
+    assert (said in profile["told"]) == (said in text) == (raw > found)
+    if raw > 1.5 * truth + 5e6:
+        assert said in profile["told"]

@@ -15,6 +15,7 @@ struct conversion {
 	struct selection selection;
 	struct left_blocks left;
 	struct spans spans;
+	struct first_allocs allocs;
 	struct profile_marks *marks; /* of the first of what is shown */
 	VECTOR(struct profile) profiles;
 	const struct profile **shown;

@@ -125,6 +125,10 @@ static const char *sentence(struct conversion *c, const struct read_aggregate_fa
 	if (f->no_stack > f->failed)
 		put_count(&text, f->no_stack - f->failed, "without a stack");
 	put_count(&text, f->truncated, "with a truncated one");
+	if (strcmp(f->name, "alloc") == 0 && c->info.cuts)
+		buffer_printf(&text, " · left out are %s that %llu thread%s had allocated before the recording began: "
+			      "the JDK adds it to a thread's first sample", human_bytes(c->info.cut).text,
+			      (unsigned long long)c->info.cuts, human_plural(c->info.cuts));
 	if (p->objects)
 		buffer_printf(&text, " · they stand for %s in %s object%s", human_bytes(p->weight_stored).text,
 			      human_count(p->objects).text, human_plural(p->objects));
@@ -390,6 +394,8 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 		if (!*c->selection.families)
 			c->selection.families = "nativemem,nativemap";
 	}
+	if (family_wanted(c->selection.families, "alloc"))
+		c->selection.allocs = &c->allocs;
 	progress_begin();
 	rc = input_open(&c->in, name, err);
 	if (rc == 0)
@@ -450,6 +456,7 @@ void readers_free(struct conversion *c)
 	free(c->shown);
 	free(c->info.counts.items);
 	left_blocks_free(&c->left);
+	first_allocs_free(&c->allocs);
 	spans_free(&c->spans);
 	buffer_free(&c->notes);
 	read_aggregate_free(&c->aggregate);

@@ -5,6 +5,8 @@
 
 #include "common/base/wide.h"
 
+#define ALLOCATION_SAMPLE "jdk.ObjectAllocationSample"
+
 /* Events that are no samples of the table of sources, and the fields that are wanted of them. */
 struct rule {
 	const char *event;
@@ -205,6 +207,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	handler->has_size = is_size;
 	handler->left = left;
 	handler->is_live = is_live;
+	handler->of_thread = strcmp(event, ALLOCATION_SAMPLE) == 0;
 	handler->lasts = weight && strcmp(weighs, "duration") == 0;
 	handler->unit = weight ? weight->unit : UNIT_NONE;
 	handler->outside = size && size == weight && strcmp(event, "jdk.ObjectAllocationOutsideTLAB") == 0;
@@ -320,6 +323,37 @@ static int add_span(struct chunk_handlers *w, uint32_t type)
 	return 0;
 }
 
+/* While allocations are noted, nothing else is. */
+static int add_allocated(struct chunk_handlers *w, uint32_t type)
+{
+	static const struct {
+		const char *event, *thread, *number;
+	} rows[] = {
+		{ALLOCATION_SAMPLE, "eventThread", "weight"}, {"jdk.ThreadAllocationStatistics", "thread", "allocated"},
+		{"jdk.ThreadStart", "thread", NULL},
+	};
+	const char *name = w->metadata.types.items[type].name;
+	struct event_handler *handler;
+	struct wanted fields[3];
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(rows) && strcmp(rows[i].event, name) != 0)
+		i++;
+	if (i == ARRAY_LEN(rows) || !is_key(w, type, rows[i].thread, w->names.thread_type))
+		return 0;
+	fields[0] = (struct wanted){"startTime", SLOT_TIME};
+	fields[1] = (struct wanted){rows[i].thread, SLOT_THREAD};
+	fields[2] = (struct wanted){rows[i].number, SLOT_WEIGHT};
+	handler = add_handler(w, type, HANDLE_ALLOCATED);
+	if (!handler)
+		return -ENOMEM;
+	handler->has_thread = true;
+	handler->of_thread = i == 0;
+	handler->has_size = rows[i].number;
+	handler->layout = field_layout_of(&w->layouts, type, fields, rows[i].number ? 3 : 2);
+	return 0;
+}
+
 static int add_type(struct chunk_handlers *w, uint32_t type)
 {
 	const char *name = w->metadata.types.items[type].name;
@@ -329,6 +363,8 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 
 	if (w->selection->spans && w->selection->spans->noting)
 		return add_span(w, type);
+	if (w->selection->allocs && w->selection->allocs->noting)
+		return add_allocated(w, type);
 	for (i = 0; i < ARRAY_LEN(rules); i++)
 		if (strcmp(rules[i].event, name) == 0 && (rules[i].kind != HANDLE_FREED || w->selection->left))
 			return add_counts(w, type, &rules[i]);

@@ -9,6 +9,7 @@
 #include "profile/readers/jfr/chunk_marks.h"
 #include "profile/readers/jfr/chunk_names.h"
 #include "profile/readers/jfr/event_sources.h"
+#include "profile/readers/jfr/first_allocs.h"
 #include "profile/readers/jfr/left_blocks.h"
 #include "profile/readers/jfr/recording_info.h"
 #include "profile/readers/jfr/spans.h"
@@ -31,6 +32,7 @@ struct selection {
 	bool in_range;        /* FROM and TO are set */
 	int64_t from, to;     /* ns since 1970 */
 	struct spans *spans;  /* samples of these times alone; NULL = all */
+	struct first_allocs *allocs; /* what first samples of the JDK weigh too much; NULL = nothing */
 	struct left_blocks *left; /* native memory: only what was not freed; NULL = all */
 };
 
@@ -43,6 +45,7 @@ enum handler_kind {
 	HANDLE_WEIGHTS,   /* jstrobe.SampleWeights: of the execution samples of CPU time before */
 	HANDLE_WALL_WEIGHTS, /* jstrobe.WallWeights: of the wall-clock samples before */
 	HANDLE_SPAN,      /* while spans are noted: profiler.Span, jdk.MethodTrace */
+	HANDLE_ALLOCATED, /* while allocations are noted: a sample, what a thread allocated, or that one began */
 	HANDLE_TIMING,    /* jdk.MethodTiming: a sum */
 	HANDLE_COUNTS, HANDLE_REASON, /* jstrobe.Counters, jstrobe.SamplesLost */
 	HANDLE_SETTING, HANDLE_JVM, HANDLE_JDK_LOST,
@@ -71,6 +74,7 @@ struct event_handler {
 	bool has_size;      /* its weight is of objects of that size */
 	bool lasts;         /* its weight is how long it took */
 	bool is_live;       /* it is an object that is there */
+	bool of_thread;     /* it weighs what its thread has allocated since the sample before */
 	bool outside;       /* its weight is the size of an object outside TLABs */
 	enum left_role { LEFT_NONE, LEFT_BLOCK, LEFT_MAPPING } left; /* native memory that is freed some time */
 	bool of_call;       /* what it stands for, and its object, are in the jstrobe.IOWeight before it */
@@ -208,6 +212,10 @@ struct event_handler *event_handlers_add(struct chunk_handlers *w, uint32_t type
 void handler_take(struct chunk_handlers *w, struct event_handler *handler, const struct chunk_event *e);
 /* The inline text at slot AT, valid until the next one is read into TO. */
 const char *handler_inline_text(struct chunk_handlers *w, uint64_t at, struct buffer *to);
+/* Note that the event at POSITION is of native memory, or of what THREAD (as in first_allocs.h) allocated. */
+void handler_note_left(struct chunk_handlers *w, const struct event_handler *handler, uint64_t position);
+void handler_note_allocated(struct chunk_handlers *w, const struct event_handler *handler, uint64_t position,
+			    uint64_t thread);
 /* What of an event is in the part of the time that is asked for. */
 struct event_part {
 	int64_t at;         /* ticks */

@@ -75,6 +75,9 @@ static int read_chunk(struct chunk_handlers *w, const struct chunk *c)
 
 	if (rc)
 		return rc;
+	/* ours weigh what they should */
+	if (w->ours && w->selection->allocs && w->selection->allocs->noting)
+		return 0;
 	read_events(w);
 	event_handlers_aggregate(w);
 	return w->aggregate->no_memory || w->aggregate->strings.failed ? -ENOMEM : 0;
@@ -205,6 +208,19 @@ static bool find_left(const struct input *in, const struct selection *selection)
 	       left_blocks_find(left, (int64_t)info.start_ns, (int64_t)info.end_ns);
 }
 
+/* What threads had allocated before the recording began, whatever part of it is wanted. */
+static bool find_allocs(const struct input *in, const struct selection *selection)
+{
+	struct recording_info info = {.chunks = 0};
+	struct selection all = *selection;
+
+	all.in_range = false;
+	all.spans = NULL;
+	all.left = NULL;
+	selection->allocs->noting = true;
+	return note(in, &all, &info) && first_allocs_find(selection->allocs, (int64_t)info.start_ns);
+}
+
 static bool find_spans(const struct input *in, const struct selection *selection)
 {
 	struct recording_info info = {.chunks = 0};
@@ -225,7 +241,7 @@ int recording_read(const struct input *in, const struct selection *selection, st
 	unsigned i;
 
 	if (!all || (selection->spans && !find_spans(in, selection)) ||
-	    (selection->left && !find_left(in, selection))) {
+	    (selection->left && !find_left(in, selection)) || (selection->allocs && !find_allocs(in, selection))) {
 		free(all);
 		return -ENOMEM;
 	}

@@ -88,20 +88,6 @@ static uint32_t keep_moment(struct chunk_handlers *w, struct event_counts *a, co
 	return (uint32_t)a->moments.count;
 }
 
-/* Native memory came or went: it is noted before anything else is read. */
-static void note_left(struct chunk_handlers *w, const struct event_handler *handler, uint64_t position)
-{
-	bool mapping = handler->left == LEFT_MAPPING || strcmp(handler->event, "jstrobe.NativeUnmap") == 0;
-
-	if (handler->kind != HANDLE_FREED && handler->left == LEFT_NONE)
-		return;
-	if (mapping && (int64_t)handler->slots[SLOT_WEIGHT] <= 0)
-		return;
-	left_blocks_note(w->selection->left, &(struct left_event){
-		chunk_time(w->chunk, handler->slots[SLOT_TIME]), handler->slots[SLOT_A],
-		mapping ? handler->slots[SLOT_WEIGHT] : 0, position, 0, handler->kind != HANDLE_FREED});
-}
-
 static uint32_t text_at(struct chunk_handlers *w, uint64_t slot)
 {
 	return slot ? names_string(&w->names, slot) : 0;
@@ -224,6 +210,8 @@ static uint64_t weight_of(struct chunk_handlers *w, const struct event_handler *
 			weight = w->object.weight;
 		w->object.weight = 0;
 	}
+	if (handler->of_thread && w->selection->allocs)
+		weight -= first_allocs_cut(w->selection->allocs, position);
 	return handler->left == LEFT_NONE ? weight : left_blocks_weight(w->selection->left, position, weight);
 }
 
@@ -295,6 +283,8 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 			a->t.items.items[item].parts += weight;
 		if (said)
 			take_call(w, handler, object);
+		if (handler->of_thread && w->selection->allocs)
+			recording_info_cut(w->info, first_allocs_cut(w->selection->allocs, position));
 		if (item != STACK_COUNT_NONE)
 			moment = keep_moment(w, a, &(struct chunk_moment){(uint64_t)part.at, part.span, item, thread,
 									  part.samples, weight});
@@ -522,7 +512,7 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 	if (unlikely(r.c.failed || r.c.at > c->in->bytes + e->at + e->size))
 		return;
 	if (w->selection->left && w->selection->left->noting) {
-		note_left(w, handler, e->at);
+		handler_note_left(w, handler, e->at);
 		return;
 	}
 	switch (handler->kind) {
@@ -530,6 +520,10 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 		break;
 	case HANDLE_MARK:
 		chunk_marks_take(w, handler);
+		break;
+	case HANDLE_ALLOCATED:
+		handler_note_allocated(w, handler, e->at, thread_id(w, place(w->thread_pool, handler->has_thread,
+									     handler->slots[SLOT_THREAD])));
 		break;
 	case HANDLE_SPAN:
 		note_span(w, handler);

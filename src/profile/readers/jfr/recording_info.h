@@ -29,6 +29,7 @@ struct recording_info {
 	int pid;
 	uint32_t jdk, main_class;           /* strings of the aggregate */
 	uint64_t jdk_lost;                  /* jdk.CPUTimeSamplesLost */
+	uint64_t cut, cuts;                 /* bytes of first samples, of so many threads (first_allocs.h) */
 	VECTOR(struct recording_info_counts) counts;
 	struct surroundings around;         /* as `record` saw them */
 	bool around_twice;                  /* several sessions have some: they are of none of them alone, nor of all */
@@ -45,6 +46,13 @@ struct recording_info {
 struct recording_info_counts *recording_info_counts_of(struct recording_info *f, uint32_t event);
 /* A setting of a recording; ns, 0 if VALUE is no time. "20 ms", "10000000" (ns). */
 uint64_t recording_info_time(const char *value);
+/* CUT bytes of a thread's first sample are left out; 0: none. */
+static inline void recording_info_cut(struct recording_info *f, uint64_t cut)
+{
+	f->cut += cut;
+	f->cuts += cut != 0;
+}
+
 /* Keep what jdk.JVMInformation says. */
 void recording_info_jvm(struct recording_info *f, struct strings *strings, const char *version, const char *arguments,
 	       int64_t pid);

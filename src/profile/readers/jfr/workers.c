@@ -201,6 +201,8 @@ void workers_join_info(struct recording_info *to, struct read_aggregate *to_aggr
 	to->jdk = to->jdk ? to->jdk : copy_string(to_aggregate, from_aggregate, from->jdk);
 	to->main_class = to->main_class ? to->main_class : copy_string(to_aggregate, from_aggregate, from->main_class);
 	to->jdk_lost += from->jdk_lost;
+	to->cut += from->cut;
+	to->cuts += from->cuts;
 	to->chunks += from->chunks;
 	to->open_chunks += from->open_chunks;
 	to->lost_chunks += from->lost_chunks;
