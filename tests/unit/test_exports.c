@@ -220,7 +220,7 @@ static void callgrind_names(void **state)
 	text = sample_write_text(&p, "callgrind", &signatures);
 	end = strchr(strstr(text, "a.B.mLL"), '\n');
 	assert_int_equal(end - strstr(text, "a.B.mLL"), strlen("a.B.m") + sizeof(large) - 1);
-	assert_non_null(strstr(text, " a.\u202e\u05d0;\".x,y()V\n"));
+	assert_non_null(strstr(text, " a.\\u202e\u05d0;\".x,y()V\n"));
 	free(text);
 }
 

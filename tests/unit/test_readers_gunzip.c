@@ -56,9 +56,11 @@ static void whole_files(void **state)
 	struct buffer text = stacks(), first, second;
 	struct input in;
 	struct error err;
+	size_t once;
 
 	(void)state;
 	first = packed(&text, false);
+	once = first.length;
 	second = packed(&text, true);
 	assert_true(first.length < text.length / 2 && second.length > text.length);
 	assert_int_equal(open_bytes(&in, first.data, first.length, &err), 0);
@@ -75,6 +77,14 @@ static void whole_files(void **state)
 	assert_false(in.cut);
 	assert_int_equal(in.size, 2 * text.length);
 	assert_memory_equal(in.bytes + text.length, text.data, text.length);
+	input_close(&in);
+	/* packed once more, as who packs all files does with those of pprof */
+	buffer_free(&second);
+	first.length = once;
+	second = packed(&first, false);
+	assert_int_equal(open_bytes(&in, second.data, second.length, &err), 0);
+	assert_int_equal(in.size, text.length);
+	assert_memory_equal(in.bytes, text.data, text.length);
 	input_close(&in);
 	/* not packed: as it is */
 	assert_int_equal(open_bytes(&in, text.data, text.length, &err), 0);

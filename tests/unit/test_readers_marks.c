@@ -77,7 +77,8 @@ static void few_are_kept_as_they_are(void **state)
 	view = view_of(&f);
 	check(view, &f.marks);
 	assert_int_equal(view->item_count, 3);
-	assert_int_equal(view->items[0].at, 0); /* what began before is at the start */
+	assert_int_equal(view->items[0].at, 0); /* what began before is at the start, with what is left of it */
+	assert_int_equal(view->items[0].duration, 4);
 	assert_int_equal(view->items[0].gc, 1);
 	assert_string_equal(view->gcs[0].cause, "System.gc()");
 	assert_int_equal(view->gc_count, 1); /* that of a pause alone */
@@ -122,9 +123,10 @@ static void many_are_bounded(void **state)
 	assert_in_range(view->names[0].kept, 100, KEPT_MARKS_MOST);
 	assert_int_equal(view->names[0].longest, UINT64_MAX);
 	assert_int_equal(view->names[0].sum, UINT64_MAX);
-	assert_int_equal(view->names[1].kept, 250);
-	assert_int_equal(view->names[2].count, 125000);
-	assert_null(view->names[2].steps);
+	/* in the order of their counts */
+	assert_int_equal(view->names[1].count, 125000);
+	assert_null(view->names[1].steps);
+	assert_int_equal(view->names[2].kept, 250);
 	kept_marks_view_free(view);
 	read_aggregate_free(&f);
 }
@@ -179,6 +181,55 @@ static void joined_is_as_read_by_one(void **state)
 		read_aggregate_free(all[k]);
 }
 
+#define NAMES 300 /* of spans; name i has 10 + i of them */
+
+/* Two readers meet the names in opposite orders: those of most marks are whole, in their numbers and in their longest. */
+static void frequent_names_are_found(void **state)
+{
+	struct read_aggregate readers[2] = {{.marks = {.to = LENGTH}}, {.marks = {.to = LENGTH}}};
+	uint32_t numbers[NAMES], places[1] = {0}, i, k, n, least = NAMES - KEPT_MARK_NAMES;
+	struct profile_marks *view;
+	uint64_t rest = 0, all = 0;
+	char name[32];
+
+	for (k = 0; k < 2; k++)
+		for (i = 0; i < NAMES; i++) {
+			snprintf(name, sizeof(name), "name %u", i);
+			numbers[i] = text(&readers[k], name);
+		}
+	for (k = 0; k < 2; k++)
+		for (i = 0; i < NAMES; i++)
+			for (n = 0; n < 10 + (k ? NAMES - 1 - i : i); n++)
+				if (n % 2 == k)
+					kept_marks_add(&readers[k].marks, MARK_KIND_SPAN, numbers[k ? NAMES - 1 - i : i],
+						       &(struct kept_mark){n, 1000 + n, 0, 0, LISTS_FAILED});
+	kept_marks_join(&readers[0].marks, &readers[1].marks, same, NULL, places);
+	view = view_of(&readers[0]);
+	check(view, &readers[0].marks);
+	assert_int_equal(view->name_count, KEPT_MARK_NAMES + 1);
+	for (i = 0; i < view->name_count; i++) {
+		const struct profile_mark_name *at = &view->names[i];
+
+		all += at->count;
+		assert_int_equal(sum(at->steps, PROFILE_MARK_STEPS), at->count);
+		if (!*at->name)
+			continue;
+		snprintf(name, sizeof(name), "name %u", NAMES - 1 - i);
+		assert_string_equal(at->name, name);
+		assert_int_equal(at->count, 10 + NAMES - 1 - i);
+		assert_int_equal(at->longest, 1000 + at->count - 1);
+		assert_in_range(at->kept, 10, at->count);
+	}
+	for (i = 0; i < least; i++)
+		rest += 10 + i;
+	assert_int_equal(view->names[KEPT_MARK_NAMES].count, rest);
+	assert_int_equal(all, NAMES * 10 + NAMES * (NAMES - 1) / 2);
+	kept_marks_view_free(view);
+	for (k = 0; k < 2; k++)
+		read_aggregate_free(&readers[k]);
+	(void)state;
+}
+
 static void names_are_bounded(void **state)
 {
 	struct read_aggregate f = {.marks = {.to = LENGTH}};
@@ -227,6 +278,7 @@ int main(void)
 		cmocka_unit_test(few_are_kept_as_they_are),
 		cmocka_unit_test(many_are_bounded),
 		cmocka_unit_test(joined_is_as_read_by_one),
+		cmocka_unit_test(frequent_names_are_found),
 		cmocka_unit_test(names_are_bounded),
 		cmocka_unit_test(steps_of_the_distribution),
 	};

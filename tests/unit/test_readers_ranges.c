@@ -11,6 +11,7 @@
 
 #include "made_jfr.h"
 #include "profile/readers/readers.h"
+#include "profile/writers/format.h"
 
 #define START 1790000000000000000ll
 #define TICKS 5000000
@@ -162,6 +163,112 @@ static void of_what_lasts_the_part_inside(void **state)
 	}
 }
 
+/* Sums and moments of EVENT of the file called NAME, all of it. */
+static struct sums whole_of(const char *name, const char *event, struct profile_moment *last)
+{
+	const struct profile *const *profiles;
+	struct conversion *c;
+	struct options o;
+	struct error err;
+	struct sums sums;
+	uint32_t count;
+
+	options_init(&o);
+	strcpy(o.families, event);
+	strcpy(o.format, "html");
+	if (readers_read(name, &o, false, &c, &err))
+		fail_msg("%s", err.text);
+	profiles = convert_profiles(c, &count);
+	assert_int_equal(count, 1);
+	sums = (struct sums){profiles[0]->stored, profiles[0]->weight_stored};
+	if (last)
+		*last = profiles[0]->moments[profiles[0]->moment_count - 1];
+	readers_free(c);
+	return sums;
+}
+
+/* How many steps the page and the JSON of the file called NAME say it is long. */
+static void expect_steps(const char *name, const char *in_page, const char *in_json)
+{
+	const struct format_options options = {.total = true};
+	const char *const formats[] = {"flamegraph", "json"};
+	const struct profile *const *profiles;
+	struct conversion *c;
+	struct options o;
+	struct error err;
+	uint32_t count;
+	size_t i;
+
+	options_init(&o);
+	strcpy(o.families, "lock");
+	strcpy(o.format, "html");
+	if (readers_read(name, &o, false, &c, &err))
+		fail_msg("%s", err.text);
+	profiles = convert_profiles(c, &count);
+	for (i = 0; i < 2; i++) {
+		struct buffer out = BUFFER_INIT;
+
+		format_write(format_by_name(formats[i]), profiles, count, &options, &out, NULL);
+		buffer_putc(&out, '\0');
+		assert_non_null(strstr(out.data, i ? in_json : in_page));
+		buffer_free(&out);
+	}
+	readers_free(c);
+}
+
+/* A wait that began 6 s before the recording, and ended at 2 s of it: 2 s, at its beginning. One beyond its end is whole. */
+static void waits_from_before(void **state)
+{
+	struct made m = {.wide = false};
+	struct profile_moment moment;
+	struct sums lock;
+	const char *name;
+
+	(void)state;
+	made_begin(&m, START, 10 * RATE, RATE);
+	made_usual_constants(&m, 0);
+	put_wait(&m, 4 * RATE - TICKS, 8 * RATE);
+	made_end(&m, 5 * (int64_t)RATE * 1000);
+	name = made_file(&m);
+	lock = whole_of(name, "lock", &moment);
+	assert_int_equal(lock.samples, 1);
+	assert_int_equal(lock.weight, 2000000000);
+	assert_int_equal(moment.at, 0);
+	assert_int_equal(moment.span, 2000);
+	assert_int_equal(moment.weight, 2000000000);
+	made_free(&m);
+	m = (struct made){.wide = false};
+	made_begin(&m, START, 10 * RATE, RATE);
+	made_usual_constants(&m, 0);
+	put_wait(&m, 1 * RATE - TICKS, 2 * RATE); /* all of it before: as clocks that differ have it */
+	put_wait(&m, 11 * RATE - TICKS, 8 * RATE);
+	made_end(&m, 2 * (int64_t)RATE * 1000);
+	name = made_file(&m);
+	lock = whole_of(name, "lock", &moment);
+	expect_steps(name, "\"steps\":9001,", "\"steps\": 9001,");
+	assert_int_equal(lock.samples, 2);
+	assert_int_equal(lock.weight, 10000000000);
+	assert_int_equal(moment.span, 8000);
+	made_free(&m);
+}
+
+/* A batch of fewer samples than none has none. */
+static void samples_below_0(void **state)
+{
+	struct made m = {.wide = false};
+	struct sums wall;
+
+	(void)state;
+	made_begin(&m, START, TICKS, RATE);
+	made_usual_constants(&m, 0);
+	made_wall(&m, TICKS + 1, 1, 1, 3, (uint32_t)-1, 0);
+	made_wall(&m, TICKS + 2, 1, 1, 3, 5, 0);
+	made_end(&m, (int64_t)LENGTH * 1000);
+	wall = whole_of(made_file(&m), "wall", NULL);
+	assert_int_equal(wall.samples, 5);
+	made_free(&m);
+}
+
 static void put_setting(struct made *m, const char *name, const char *value)
 {
 	made_event(m, MADE_SETTING);
@@ -280,6 +387,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_what_lasts_the_part_inside),
+		cmocka_unit_test(waits_from_before),
+		cmocka_unit_test(samples_below_0),
 		cmocka_unit_test(an_interval_is_of_its_event),
 		cmocka_unit_test(threads_by_id_or_name),
 	};

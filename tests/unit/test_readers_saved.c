@@ -30,7 +30,7 @@ static void json_is_read_value_by_value(void **state)
 	json_init(&j, text, sizeof(text) - 1);
 	assert_true(json_open(&j, '{'));
 	assert_string_equal(json_key(&j), "aA\xf0\x9f\x98\x80\xef\xbf\xbd\n");
-	assert_int_equal(json_number(&j), 12);
+	assert_int_equal(json_number(&j), 127);
 	assert_string_equal(json_key(&j), "deep");
 	json_skip(&j);
 	assert_string_equal(json_key(&j), "list");

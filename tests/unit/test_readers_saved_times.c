@@ -36,7 +36,16 @@ struct made {
 static void give_times(struct profile *p, struct profile_moment *moments, const struct made *how, uint64_t seed)
 {
 	static uint64_t left[ARRAY_LEN(sample_stacks)];
+	static struct profile_stack of_profile[4][ARRAY_LEN(sample_stacks)];
+	static unsigned given;
+	struct profile_stack *stacks = of_profile[given++ % ARRAY_LEN(of_profile)];
 	uint32_t at = 0, i;
+
+	/* stacks of its own, which weigh what their samples do */
+	memcpy(stacks, p->stacks, p->stack_count * sizeof(*stacks));
+	p->stacks = stacks;
+	for (i = 0; i < p->stack_count; i++)
+		stacks[i].weight = 0;
 
 	for (i = 0; i < p->stack_count; i++)
 		left[i] = p->stacks[i].samples;
@@ -61,6 +70,7 @@ static void give_times(struct profile *p, struct profile_moment *moments, const 
 		m->stack = unknown ? PROFILE_NO_STACK : stack;
 		m->thread = unknown ? PROFILE_NO_THREAD : how->other_threads ?
 			    (uint32_t)next_number(&seed, p->thread_count) : p->stacks[stack].thread;
+		stacks[stack].weight += m->weight;
 		left[stack] -= m->samples;
 		p->moment_count++;
 	}
@@ -292,7 +302,15 @@ static void what_does_not_fit_is_refused(void **state)
 		{"\"at\": [1,5,9]", "\"at\": [1,5,9]", NULL},
 		{"\"at\": [1,5,9]", "\"more\": {\"a\": [1]}, \"at\": [0,0,999]", NULL},
 		{"[0,1,0]", "[0,null,0]", NULL},
-		{"[0,1,0]", "[0,1,0], \"thread\": [null,0,0], \"span\": [0,994,0], \"samples\": [1,1,1], \"weight\": [0,9,1]", NULL},
+		{"[0,1,0]", "[0,1,0], \"thread\": [null,0,0], \"span\": [0,994,0], \"samples\": [1,1,1], \"weight\": [1,1,1]", NULL},
+		{"[0,1,0]", "[0,1,0], \"weight\": [2,1,0]", NULL},
+		{"[0,1,0]", "[0,null,0], \"weight\": [0,3,0]", NULL},
+		{"[0,1,0]", "[0,1,0], \"weight\": [3,0,0]", "more weight than its stacks"},
+		{"[0,1,0]", "[0,1,0], \"weight\": [0,1,0]", "less weight than its stacks"},
+		{"\"count\": 3, \"at\": [1,5,9],\"stack\": [0,1,0]", "\"count\": 2, \"at\": [1,5],\"stack\": [0,1]",
+		 "fewer samples than its stacks"},
+		{"\"count\": 3, \"at\": [1,5,9],\"stack\": [0,1,0]", "\"count\": 2, \"at\": [1,5],\"stack\": [0,null]",
+		 "fewer samples than its stacks"},
 		{"\"at\": [1,5,9]", "\"at\": [1,5]", "columns that are not as long as `count` says"},
 		{"\"at\": [1,5,9]", "\"at\": [1,5,9,10]", "columns that are not as long as `count` says"},
 		{"\"count\": 3", "\"count\": 4", "columns that are not as long as `count` says"},
@@ -341,7 +359,8 @@ static void what_does_not_fit_is_refused(void **state)
 			assert_int_equal(convert_profiles(c, &count)[0]->moment_count, 3);
 			readers_free(c);
 		} else {
-			assert_non_null(strstr(err.text, changes[i].because));
+			if (!strstr(err.text, changes[i].because))
+				fail_msg("%s → %s: %s", changes[i].from, changes[i].to, err.text);
 			assert_int_equal(strstr(err.text, "`times` of cpu has ") != NULL, !strstr(changes[i].because, "should be"));
 		}
 		/* who does not show it need not know */
@@ -356,7 +375,40 @@ static void what_does_not_fit_is_refused(void **state)
 	}
 }
 
-/* Where it says nothing of the stacks that were asked for, or stands in front of them, it is nothing. */
+static void all_events(struct options *o)
+{
+	snprintf(o->families, sizeof(o->families), "all");
+}
+
+/* Members of an object have no order, and "all" are all. */
+static void in_front_of_stacks(void **state)
+{
+	static const char *const texts[] = {HEAD TIMES, "{\"schema\": 1, \"event\": \"cpu\", \"duration_ns\": 1000000000,"
+		"\"weight\": {\"unit\": \"ns\"},\"times\": {\"step_ns\": 1000000, \"steps\": 1000, \"quantum\": 10, "
+		"\"count\": 3, \"at\": [1,5,9],\"stack\": [0,1,0]}, \"threads\": [{\"tid\": 1, \"name\": \"a\", "
+		"\"samples\": 3, \"weight\": 30}],\"stacks\": [{\"frames\": [\"m\"], \"kinds\": [\"jit\"], \"samples\": 2, "
+		"\"weight\": 20, \"thread\": 0},{\"frames\": [\"n\"], \"kinds\": [\"jit\"], \"samples\": 1, \"weight\": 10, "
+		"\"thread\": 0}]}"};
+	const struct profile *p;
+	struct conversion *c;
+	struct error err;
+	uint32_t count;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2 * ARRAY_LEN(texts); i++) {
+		c = read_bytes(texts[i / 2], strlen(texts[i / 2]), "html", i % 2 ? all_events : NULL, &err);
+		if (!c)
+			fail_msg("%s", err.text);
+		p = convert_profiles(c, &count)[0];
+		assert_int_equal(p->moment_count, 3);
+		assert_int_equal(p->moments[2].at, 9);
+		assert_int_equal(p->moments[2].thread, 0);
+		readers_free(c);
+	}
+}
+
+/* Where it says nothing of the stacks that were asked for, it is nothing. */
 static void without_stacks(void **state)
 {
 	static const char *const texts[] = {
@@ -463,7 +515,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_come_back), cmocka_unit_test(several_events),
-		cmocka_unit_test(what_does_not_fit_is_refused), cmocka_unit_test(without_stacks),
+		cmocka_unit_test(what_does_not_fit_is_refused), cmocka_unit_test(without_stacks), cmocka_unit_test(in_front_of_stacks),
 		cmocka_unit_test(of_one_context), cmocka_unit_test(cut_or_damaged),
 	};
 

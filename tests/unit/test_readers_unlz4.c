@@ -36,6 +36,24 @@ static bool is_built_without(void)
 	return !c && strstr(err.text, "built without liblz4; run 'unlz4' on it first");
 }
 
+/* A frame of bytes of a program's own, which is passed over, in front. */
+static void skipped_frames(void **state)
+{
+	static const unsigned char skipped[] = {0x5a, 0x2a, 0x4d, 0x18, 0x03, 0x00, 0x00, 0x00, 'a', 'b', 'c'};
+	struct buffer b = BUFFER_INIT;
+	char *text;
+
+	(void)state;
+	if (is_built_without())
+		skip();
+	buffer_append(&b, skipped, sizeof(skipped));
+	buffer_append(&b, frame, sizeof(frame));
+	text = foreign_as(b.data, b.length, "collapsed");
+	assert_string_equal(text, "main;run 5\n");
+	free(text);
+	buffer_free(&b);
+}
+
 static void whole_files(void **state)
 {
 	static const char *const behind[] = {"", "no frame"};
@@ -80,7 +98,7 @@ static void cut_and_damaged(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(whole_files), cmocka_unit_test(cut_and_damaged)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(whole_files), cmocka_unit_test(skipped_frames), cmocka_unit_test(cut_and_damaged)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

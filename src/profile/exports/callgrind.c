@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/clean.h"
+#include "common/base/utf8.h"
 #include "profile/exports/dictionary.h"
 #include "profile/exports/export.h"
 #include "profile/exports/value_types.h"
@@ -111,11 +113,20 @@ static void add_profile(struct callgrind *w, const struct profile *p, const stru
 	free(from.seen);
 }
 
-/* TEXT on this line: what would end it becomes a blank. */
+/* TEXT on this line: what would end it becomes a blank, and what would not be seen is written out. */
 static void put_text(struct callgrind *w, const char *text)
 {
-	for (; *text; text++)
-		buffer_putc(w->out, (unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text);
+	struct buffer valid = BUFFER_INIT;
+	size_t i;
+
+	utf8_put(&valid, text);
+	for (i = 0; i < valid.length; i++)
+		if ((unsigned char)valid.data[i] < ' ' || valid.data[i] == 0x7f)
+			valid.data[i] = ' ';
+	clean_put(w->out, valid.length ? valid.data : "", valid.length, CLEAN_LINE);
+	if (valid.failed)
+		w->out->failed = w->out->failed ? w->out->failed : valid.failed;
+	buffer_free(&valid);
 }
 
 static void put_line(struct callgrind *w, const char *key, const char *text)

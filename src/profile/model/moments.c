@@ -159,6 +159,17 @@ void moments_join(struct moments *m, const struct moments *from, const uint32_t 
 	}
 }
 
+void moments_earlier(struct moments *m, uint64_t ns)
+{
+	uint64_t steps = m->step ? ns / m->step : 0;
+	size_t i;
+
+	for (i = 0; i < m->items.count; i++)
+		m->items.items[i].at -= (uint32_t)MIN((uint64_t)m->items.items[i].at, steps);
+	free(m->recent); /* which finds them by their times */
+	m->recent = NULL;
+}
+
 void moments_free(struct moments *m)
 {
 	free(m->items.items);

@@ -32,6 +32,8 @@ void moments_add(struct moments *m, int64_t at, uint64_t span, uint32_t count, u
 		 uint64_t weight);
 /* Add what FROM has, with COUNTS and THREADS leading to the numbers that M's event has for its own. */
 void moments_join(struct moments *m, const struct moments *from, const uint32_t *counts, const uint32_t *threads);
+/* All of them were so many NS earlier, at their beginning at most. */
+void moments_earlier(struct moments *m, uint64_t ns);
 /* In the order of time. */
 void moments_sort(struct moments *m);
 void moments_free(struct moments *m);

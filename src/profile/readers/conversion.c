@@ -17,11 +17,14 @@
 
 int conversion_no_memory(const struct conversion *c, struct error *err)
 {
+	bool recording = c->in.bytes && chunk_is_recording(&c->in);
+
 	if (c->aggregate.too_much)
 		return error_set(err, E2BIG, "%s: it has %s, more than a file of its size can mean: damaged, or made "
-				 "to exhaust who reads it; parts of it may be read with --event, or --from and --to",
-				 c->in.name, c->aggregate.too_much);
-	return error_set(err, ENOMEM, "out of memory; fewer events or a part of the time (--from, --to) need less");
+				 "to exhaust who reads it%s", c->in.name, c->aggregate.too_much,
+				 recording ? "; parts of it may be read with --event, or --from and --to" : "");
+	return error_set(err, ENOMEM, "out of memory%s",
+			 recording ? "; fewer events or a part of the time (--from, --to) need less" : "");
 }
 
 bool conversion_is_part(const struct conversion *c)
@@ -36,8 +39,6 @@ static int find_range(struct conversion *c, const struct options *o, struct erro
 	int64_t start, end;
 	int rc;
 
-	if (!s->in_range && !o->by_block && !s->moments)
-		return 0;
 	rc = recording_span(&c->in, &start, &end);
 	if (rc == -ENOMEM)
 		return conversion_no_memory(c, err);
@@ -49,6 +50,7 @@ static int find_range(struct conversion *c, const struct options *o, struct erro
 		rc = range_moment(o->to, start, end, "--to", &s->to, err);
 	if (rc == 0 && s->from >= s->to)
 		rc = error_set(err, EINVAL, "--from %s is not before --to %s", o->from, o->to);
+	s->start = start;
 	s->blocks_from = s->moments_from = MAX(s->from, start);
 	s->blocks_to = MIN(s->to, end);
 	c->aggregate.marks.from = s->moments_from;
@@ -72,9 +74,18 @@ static int read_stacks(struct conversion *c, struct error *err)
 	return collapsed_read(&c->in, &c->aggregate, &c->notes, err);
 }
 
+/* Whether IN is one object a line, as a stream or an export has them. */
+static bool is_lines(const struct input *in)
+{
+	const uint8_t *newline = memchr(in->bytes, '\n', in->size), *end = in->bytes + in->size;
+
+	return newline && newline > in->bytes && newline[-1] == '}' && newline + 1 < end && newline[1] == '{';
+}
+
 static int read_saved(struct conversion *c, struct error *err)
 {
 	const struct selection *s = &c->selection;
+	int rc;
 
 	if (s->left)
 		return error_set(err, EINVAL, "%s: this JSON has sums, and does not say what was freed; leave out "
@@ -83,7 +94,11 @@ static int read_saved(struct conversion *c, struct error *err)
 		return error_set(err, EINVAL, "%s: this JSON has sums of its whole time; leave out --filter, --state, "
 				 "--from, --to, --latency and --tag, or take a part of a recording (.jfr)",
 				 c->in.name);
-	return saved_read(&c->in, s, &c->aggregate, &c->info, err);
+	rc = saved_read(&c->in, s, &c->aggregate, &c->info, err);
+	if (rc == -EINVAL && is_lines(&c->in))
+		error_set(err, EINVAL, "%s: JSON with a line for each sample or stack (ndjson, a stream), which is "
+			  "written, but not read; convert the recording or JSON that it was made of", c->in.name);
+	return rc;
 }
 
 /* A file of another profiler, by READ. KIND: what it is called. */

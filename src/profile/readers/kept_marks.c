@@ -6,40 +6,7 @@
 #include "profile/model/profile.h"
 #include "profile/readers/read_aggregate.h"
 
-/* The name of KIND and TEXT, made if need be; those that are too many are one without text. NULL: no memory. */
-static struct kept_mark_name *name_of(struct kept_marks *m, enum mark_kind kind, uint32_t text)
-{
-	uint64_t key = (uint64_t)kind << 32;
-	struct kept_mark_name *name;
-	uint32_t *slot;
-
-	if (m->last_name && m->last_key == (key | text))
-		return &m->names.items[m->last_name - 1];
-	m->last_key = key | text;
-	slot = map_get(&m->by_name, key | text);
-	if (!slot && m->names.count >= KEPT_MARK_NAMES)
-		text = 0;
-	if (!slot)
-		slot = map_put(&m->by_name, key | text, NULL);
-	m->last_name = slot ? *slot : 0;
-	if (m->last_name)
-		return &m->names.items[m->last_name - 1];
-	name = slot ? VECTOR_PUSH(&m->names) : NULL;
-	m->failed |= !name;
-	if (!name)
-		return NULL;
-	*name = (struct kept_mark_name){.kind = (uint8_t)kind, .text = text, .given_up = -1};
-	*slot = m->last_name = (uint32_t)m->names.count;
-	return name;
-}
-
-static uint32_t *room(struct kept_marks *m, uint32_t **numbers, size_t count)
-{
-	if (!*numbers)
-		*numbers = calloc(count, sizeof(**numbers));
-	m->failed |= !*numbers;
-	return *numbers;
-}
+#define FEWEST (KEPT_MARKS_MOST / KEPT_MARK_NAMES) /* that each name keeps before all are known */
 
 static bool is_given_up(const struct kept_mark_name *name, uint64_t duration)
 {
@@ -47,14 +14,13 @@ static bool is_given_up(const struct kept_mark_name *name, uint64_t duration)
 }
 
 /* A mark of NAME that begins AT is known by its part of the time alone. */
-static void give_up(struct kept_marks *m, struct kept_mark_name *name, int64_t at)
+static void give_up(struct kept_marks *m, const struct kept_mark_name *name, int64_t at)
 {
-	uint64_t length = m->to > m->from ? (uint64_t)m->to - (uint64_t)m->from : 1, after;
+	uint64_t length = m->to > m->from ? (uint64_t)m->to - (uint64_t)m->from : 1;
+	uint64_t after = at > m->from ? (uint64_t)at - (uint64_t)m->from : 0;
 
-	if (!room(m, &name->parts, PROFILE_MARK_PARTS))
-		return;
-	after = at > m->from ? (uint64_t)at - (uint64_t)m->from : 0;
-	name->parts[wide_scale(MIN(after, length - 1), PROFILE_MARK_PARTS, 0, length)]++;
+	kept_mark_count(&m->names, name,
+			(unsigned)wide_scale(MIN(after, length - 1), PROFILE_MARK_PARTS, 0, length), 1);
 }
 
 /* How many each name may keep, so that there are KEPT_MARKS_MOST in all. */
@@ -127,12 +93,13 @@ static bool limit_names(struct kept_marks *m, uint64_t quota)
 	return ok;
 }
 
-static void make_fewer(struct kept_marks *m)
+/* No name keeps fewer than LEAST for that. */
+static void make_fewer(struct kept_marks *m, uint64_t least)
 {
 	struct kept_mark *items = m->items.items;
 	size_t i, kept = 0;
 
-	if (!limit_names(m, quota_of(m)))
+	if (!limit_names(m, MAX(quota_of(m), least)))
 		return;
 	for (i = 0; i < m->items.count; i++) {
 		struct kept_mark_name *name = &m->names.items[items[i].name];
@@ -145,6 +112,7 @@ static void make_fewer(struct kept_marks *m)
 		give_up(m, name, items[i].at);
 	}
 	m->items.count = kept;
+	m->full = MAX((size_t)2 * KEPT_MARKS_MOST, 2 * kept);
 }
 
 static void keep(struct kept_marks *m, struct kept_mark_name *name, const struct kept_mark *mark)
@@ -162,29 +130,31 @@ static void keep(struct kept_marks *m, struct kept_mark_name *name, const struct
 	*new = *mark;
 	new->name = (uint32_t)(name - m->names.items);
 	name->kept++;
-	if (m->items.count > 2 * KEPT_MARKS_MOST)
-		make_fewer(m);
+	if (m->items.count > MAX((size_t)2 * KEPT_MARKS_MOST, m->full))
+		make_fewer(m, FEWEST);
 }
 
 bool kept_marks_keep(struct kept_marks *m, enum mark_kind kind, uint32_t text, uint64_t duration)
 {
-	const struct kept_mark_name *name = name_of(m, kind, text);
+	const struct kept_mark_name *name = kept_mark_name(&m->names, kind, text);
 
 	return name && !is_given_up(name, duration);
 }
 
 void kept_marks_add(struct kept_marks *m, enum mark_kind kind, uint32_t text, const struct kept_mark *mark)
 {
-	struct kept_mark_name *name = name_of(m, kind, text);
+	struct kept_mark_name *name = kept_mark_name(&m->names, kind, text);
 
+	m->failed |= !name;
 	if (!name)
 		return;
 	name->count++;
 	name->sum = wide_add(name->sum, mark->duration);
 	name->longest = MAX(name->longest, mark->duration);
-	if (mark->duration && room(m, &name->steps, PROFILE_MARK_STEPS))
-		name->steps[mark_step(mark->duration)]++;
+	if (mark->duration)
+		kept_mark_count(&m->names, name, KEPT_MARK_STEP + mark_step(mark->duration), 1);
 	keep(m, name, mark);
+	m->failed |= m->names.failed;
 }
 
 void kept_marks_gc(struct kept_marks *m, const struct kept_gc *gc)
@@ -204,10 +174,12 @@ void kept_marks_event(struct kept_marks *m, const struct other_event *event)
 	uint32_t *slot = map_get(&m->by_event, event->type);
 	struct other_event *to;
 
-	if (!slot && m->events.count < OTHER_EVENTS_MOST)
-		slot = map_put(&m->by_event, event->type, NULL);
-	else if (!slot)
+	if (!slot && m->events.count >= OTHER_EVENTS_READ) {
+		m->types_left_out++;
 		return;
+	}
+	if (!slot)
+		slot = map_put(&m->by_event, event->type, NULL);
 	if (slot && !*slot) {
 		to = VECTOR_PUSH(&m->events);
 		if (to)
@@ -229,48 +201,21 @@ void kept_marks_event(struct kept_marks *m, const struct other_event *event)
 	to->last = MAX(to->last, event->last);
 }
 
-/* Numbers of FROM's name go to M's. */
-static void join_numbers(struct kept_marks *m, uint32_t **to, const uint32_t *from, size_t count)
-{
-	size_t i;
-
-	if (!from || !room(m, to, count))
-		return;
-	for (i = 0; i < count; i++)
-		(*to)[i] += from[i];
-}
-
-static void join_name(struct kept_marks *m, const struct kept_mark_name *from, uint32_t text)
-{
-	struct kept_mark_name *to = name_of(m, from->kind, text);
-
-	if (!to)
-		return;
-	to->count += from->count;
-	to->sum = wide_add(to->sum, from->sum);
-	to->longest = MAX(to->longest, from->longest);
-	to->given_up = MAX(to->given_up, from->given_up);
-	join_numbers(m, &to->parts, from->parts, PROFILE_MARK_PARTS);
-	join_numbers(m, &to->steps, from->steps, PROFILE_MARK_STEPS);
-}
-
 void kept_marks_join(struct kept_marks *m, const struct kept_marks *from,
 		     uint32_t (*text)(void *arg, uint32_t number), void *arg, const uint32_t *threads)
 {
+	uint32_t *names = kept_mark_names_join(&m->names, &from->names, text, arg);
 	size_t i;
 
-	for (i = 0; i < from->names.count && !m->failed; i++)
-		join_name(m, &from->names.items[i], text(arg, from->names.items[i].text));
+	m->failed |= m->names.failed;
 	for (i = 0; i < from->items.count && !m->failed; i++) {
-		const struct kept_mark_name *name = &from->names.items[from->items.items[i].name];
 		struct kept_mark mark = from->items.items[i];
-		struct kept_mark_name *to = name_of(m, name->kind, text(arg, name->text));
 
 		if (mark.thread != LISTS_FAILED)
 			mark.thread = threads[mark.thread];
-		if (to)
-			keep(m, to, &mark);
+		keep(m, &m->names.items[names[mark.name]], &mark);
 	}
+	free(names);
 	for (i = 0; i < from->gcs.count && !m->failed; i++)
 		kept_marks_gc(m, &(struct kept_gc){from->gcs.items[i].id, text(arg, from->gcs.items[i].name),
 						   text(arg, from->gcs.items[i].cause)});
@@ -281,6 +226,7 @@ void kept_marks_join(struct kept_marks *m, const struct kept_marks *from,
 		event.number = event.number ? text(arg, event.number) : 0;
 		kept_marks_event(m, &event);
 	}
+	m->types_left_out = MAX(m->types_left_out, from->types_left_out);
 	m->failed |= from->failed;
 }
 
@@ -289,6 +235,14 @@ void kept_marks_join(struct kept_marks *m, const struct kept_marks *from,
 static uint64_t since(int64_t at, int64_t start)
 {
 	return at > start ? (uint64_t)at - (uint64_t)start : 0;
+}
+
+/* How long M lasts from START on; its name's numbers are of all its length. */
+static uint64_t inside(const struct kept_mark *m, int64_t start)
+{
+	uint64_t before = m->at < start ? (uint64_t)start - (uint64_t)m->at : 0;
+
+	return m->duration > before ? m->duration - before : 0;
 }
 
 static int by_time(const void *a, const void *b)
@@ -353,7 +307,7 @@ static bool view_items(struct kept_marks *m, struct profile_marks *view, const s
 		const struct kept_mark *from = &m->items.items[i];
 		const uint32_t *gc = from->gc ? map_get(&m->by_gc, from->gc - 1) : NULL;
 
-		items[i] = (struct profile_mark){since(from->at, start), from->duration, from->name,
+		items[i] = (struct profile_mark){since(from->at, start), inside(from, start), from->name,
 						 view_thread(from->thread, places, of, &view->thread_count, strings,
 							     threads),
 						 gc ? view_gc(&m->gcs.items[*gc - 1], &seen, gcs, &view->gc_count,
@@ -395,8 +349,21 @@ static bool view_rest(const struct kept_marks *m, struct profile_marks *view, co
 	if (m->events.count)
 		qsort(events, m->events.count, sizeof(*events), by_count);
 	view->name_count = (uint32_t)m->names.count;
-	view->event_count = (uint32_t)m->events.count;
+	view->event_count = (uint32_t)MIN(m->events.count, (size_t)OTHER_EVENTS_MOST);
 	return true;
+}
+
+static void cut_names(struct kept_marks *m, const struct strings *strings)
+{
+	uint32_t *places = kept_mark_names_cut(&m->names, strings);
+	size_t i;
+
+	m->failed |= m->names.failed;
+	for (i = 0; i < m->items.count && !m->failed; i++) {
+		m->items.items[i].name = places[m->items.items[i].name];
+		m->names.items[m->items.items[i].name].kept++;
+	}
+	free(places);
 }
 
 struct profile_marks *kept_marks_view(struct kept_marks *m, const struct strings *strings, const struct lists *threads,
@@ -406,7 +373,11 @@ struct profile_marks *kept_marks_view(struct kept_marks *m, const struct strings
 
 	if (!m->names.count && !m->events.count)
 		return NULL;
-	make_fewer(m);
+	cut_names(m, strings);
+	if (!m->failed)
+		make_fewer(m, 0);
+	if (m->failed)
+		return NULL;
 	view = calloc(1, sizeof(*view));
 	m->failed |= !view;
 	if (!view)
@@ -433,17 +404,10 @@ void kept_marks_view_free(struct profile_marks *view)
 
 void kept_marks_free(struct kept_marks *m)
 {
-	size_t i;
-
-	for (i = 0; i < m->names.count; i++) {
-		free(m->names.items[i].parts);
-		free(m->names.items[i].steps);
-	}
-	free(m->names.items);
+	kept_mark_names_free(&m->names);
 	free(m->items.items);
 	free(m->gcs.items);
 	free(m->events.items);
-	map_free(&m->by_name);
 	map_free(&m->by_gc);
 	map_free(&m->by_event);
 	memset(m, 0, sizeof(*m));

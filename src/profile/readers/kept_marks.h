@@ -2,31 +2,20 @@
  * kept_marks.h - marks (model/profile_marks.h) while a recording is read: bounded, however many there are.
  *
  * When more than twice KEPT_MARKS_MOST are kept, the shortest ones of the names that have most are given up for a
- * number: what was given up of a name is never longer than what is kept of it, and all that is longer is kept.
+ * number: what was given up of a name is never longer than what is kept of it, and all that is longer is kept. Of many
+ * names each keeps a few until all are known, so that it does not matter who read what.
  * Normal code, one thread at a time.
  */
 #ifndef JSTROBE_READERS_KEPT_MARKS_H
 #define JSTROBE_READERS_KEPT_MARKS_H
 
-#include "common/base/map.h"
-#include "common/base/strings.h"
-#include "common/base/vector.h"
-#include "profile/model/profile_marks.h"
+#include "profile/readers/kept_mark_names.h"
 #include "profile/readers/lists.h"
-#include "profile/readers/read_limits.h"
 
 #define KEPT_MARKS_MOST LIMIT_COUNT(4096)
-#define KEPT_MARK_NAMES LIMIT_COUNT(200)
 #define KEPT_MARK_GCS LIMIT_COUNT(65536)
 #define OTHER_EVENTS_MOST LIMIT_COUNT(2000)
-
-struct kept_mark_name {
-	uint8_t kind;
-	uint32_t text;          /* string of the aggregate */
-	uint64_t count, sum, longest, kept;
-	int64_t given_up;       /* none that lasts so long or shorter is kept; below 0: all are */
-	uint32_t *parts, *steps;
-};
+#define OTHER_EVENTS_READ LIMIT_COUNT(65536)
 
 struct kept_mark {
 	int64_t at;             /* ns since 1970 */
@@ -51,13 +40,13 @@ struct kept_marks {
 	bool wanted;
 	bool failed;            /* no memory */
 	int64_t from, to;       /* the time of all parts, ns since 1970 */
-	VECTOR(struct kept_mark_name) names;
+	struct kept_mark_names names;
 	VECTOR(struct kept_mark) items;
 	VECTOR(struct kept_gc) gcs;
 	VECTOR(struct other_event) events;
-	struct map by_name, by_gc, by_event;
-	uint64_t last_key;      /* of by_name, what was asked for last, */
-	uint32_t last_name;     /* and what it leads to; 0: nothing yet */
+	struct map by_gc, by_event;
+	size_t full;            /* more items than that are made fewer */
+	uint64_t types_left_out; /* of other events, at least */
 };
 
 /* M, which is empty, is for another part of what LIKE is for. */

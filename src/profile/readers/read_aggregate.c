@@ -9,6 +9,7 @@
 
 #define ANYWAY_WORDS LIMIT_BYTES(1u << 24) /* 64 MB */
 #define WORDS_A_BYTE 4
+#define WALKED_A_BYTE 64 /* many samples may have one stack, and a place in it many inlined methods */
 #define ANYWAY_TEXT LIMIT_BYTES(64u << 20)
 #define TEXT_A_BYTE 4
 #define SAME_SESSION (100 * NS_PER_MS)
@@ -28,9 +29,19 @@ bool read_aggregate_text(struct read_aggregate *f, size_t n)
 	return !f->no_memory;
 }
 
+bool read_aggregate_walk(struct read_aggregate *f, size_t n, size_t depth)
+{
+	f->walked += n;
+	if ((f->most_words && f->stacks.words.count + depth > f->most_words) ||
+	    (f->most_walked && f->walked > f->most_walked))
+		read_aggregate_refuse(f, "deep stacks");
+	return !f->no_memory;
+}
+
 void read_aggregate_limit(struct read_aggregate *f, uint64_t size, unsigned workers)
 {
 	f->most_words = ANYWAY_WORDS + WORDS_A_BYTE * size / workers;
+	f->most_walked = ANYWAY_WORDS + WALKED_A_BYTE * size;
 	f->most_text = ANYWAY_TEXT + TEXT_A_BYTE * size;
 }
 

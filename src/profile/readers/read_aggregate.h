@@ -108,6 +108,7 @@ struct read_aggregate {
 	bool no_memory;       /* or `too_much`: all threads that work for it stop */
 	const char *too_much; /* of what; NULL = of nothing */
 	uint64_t most_words;  /* of stacks that get a frame on top; 0 = any number */
+	uint64_t most_walked, walked; /* frames that stacks may be put together of, each time anew, and were */
 	uint64_t most_text, text; /* bytes of names that frames and threads may be made of, each time anew, and were */
 };
 
@@ -118,6 +119,8 @@ struct read_aggregate {
 void read_aggregate_refuse(struct read_aggregate *f, const char *what);
 /* N bytes of names are gone through once more; false: those are too many. */
 bool read_aggregate_text(struct read_aggregate *f, size_t n);
+/* N frames are put into a stack once more, which has DEPTH then; false: those are too many. */
+bool read_aggregate_walk(struct read_aggregate *f, size_t n, size_t depth);
 /* Limits for an input of SIZE bytes that is read by WORKERS. */
 void read_aggregate_limit(struct read_aggregate *f, uint64_t size, unsigned workers);
 

@@ -83,6 +83,23 @@ static int no_stacks(const struct input *in, uint64_t line, struct error *err)
 			 "reads: line %llu is no 'frame;frame;frame count'", in->name, (unsigned long long)line);
 }
 
+/*
+ * What else begins so, some lines of which end in a number behind a blank as those of stacks do. They would be read as
+ * methods that never were.
+ */
+static int is_other(const struct input *in, struct error *err)
+{
+	static const char *const callgrind[] = {"# callgrind format", "version: 1\n", "creator: "};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(callgrind); i++)
+		if (in->size > strlen(callgrind[i]) &&
+		    memcmp(in->bytes, callgrind[i], strlen(callgrind[i])) == 0)
+			return error_set(err, EINVAL, "%s: a file of callgrind, which is written, but not read; "
+					 "convert the recording or JSON that it was made of", in->name);
+	return 0;
+}
+
 /* Odd lines are left out and said, unless most are: then it is another kind of file. */
 static int judge(const struct input *in, const struct odd *odd, uint64_t good, struct buffer *notes, struct error *err)
 {
@@ -102,8 +119,10 @@ int collapsed_read(const struct input *in, struct read_aggregate *aggregate, str
 	uint64_t samples, number = 0, good = 0;
 	struct odd odd = {0};
 	uint32_t family;
-	int rc = 0;
+	int rc = is_other(in, err);
 
+	if (rc)
+		return rc;
 	/* samples, or with --total ns, events, bytes: the file does not say */
 	family = read_aggregate_family(aggregate, FORMAT_UNKNOWN_UNIT, WEIGHT_COUNT, FORMAT_UNKNOWN_UNIT);
 	if (in->size > strlen(BYTE_ORDER_MARK) && memcmp(line, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)

@@ -49,20 +49,25 @@ void read_context_label(struct buffer *labels, const char *key, size_t key_lengt
 	put_part(labels, value, length);
 }
 
-/* Where the label at TEXT ends: at a comma with a key behind it. */
+/* The next ", " in TEXT; NULL. */
+static const char *comma_in(const char *text)
+{
+	do
+		text = strchr(text, ',');
+	while (text && *++text != ' ');
+	return text ? text - 1 : NULL;
+}
+
+/* Where the label at TEXT ends: at the last comma in front of the next key, which ends in a "=". */
 static size_t label_length(const char *text)
 {
-	const char *comma, *next, *equals;
+	const char *comma = comma_in(text), *equals = comma ? strchr(comma, '=') : NULL, *next;
 
-	for (comma = strstr(text, ", "); comma; comma = next) {
-		equals = strchr(comma, '=');
-		next = strstr(comma + 1, ", ");
-		if (!equals)
-			break;
-		if (!next || equals < next)
-			return (size_t)(comma - text);
-	}
-	return strlen(text);
+	if (!equals)
+		return strlen(text);
+	for (; (next = comma_in(comma + 1)) && next < equals; comma = next)
+		;
+	return (size_t)(comma - text);
 }
 
 void read_context_labels(struct buffer *labels, const char *text)
@@ -101,18 +106,21 @@ static uint32_t kept(struct read_aggregate *f, struct lists *table, const uint32
 	return number;
 }
 
-uint32_t read_context_number(struct read_aggregate *f, const struct profile_trace_context *c)
+uint32_t read_context_of_labels(struct read_aggregate *f, const struct profile_trace_context *c, uint32_t labels)
 {
-	uint32_t words[CONTEXT_WORDS] = {[OTHERS] = c->others};
+	uint32_t words[CONTEXT_WORDS] = {[LABELS] = labels, [OTHERS] = c->others};
 
-	if (!(c->trace_high | c->trace_low | c->span) && !*c->labels && !c->others)
+	if (!(c->trace_high | c->trace_low | c->span) && !labels && !c->others)
 		return 0;
 	put_wide(words + TRACE, c->trace_high);
 	put_wide(words + TRACE + 2, c->trace_low);
 	put_wide(words + SPAN, c->span);
-	if (*c->labels)
-		words[LABELS] = strings_add(&f->strings, c->labels, strlen(c->labels));
 	return kept(f, &f->contexts, words, CONTEXT_WORDS) + 1;
+}
+
+uint32_t read_context_number(struct read_aggregate *f, const struct profile_trace_context *c)
+{
+	return read_context_of_labels(f, c, *c->labels ? strings_add(&f->strings, c->labels, strlen(c->labels)) : 0);
 }
 
 uint32_t read_context_pair(struct read_aggregate *f, uint32_t thread, uint32_t context)
@@ -159,20 +167,33 @@ bool read_contexts_copy(const struct read_aggregate *f, struct profile *p)
 	return contexts;
 }
 
+/* What TO calls context I of FROM. LABELS: what it calls the texts of those before. */
+static uint32_t joined(struct read_aggregate *to, const struct read_aggregate *from, uint32_t i, struct map *labels)
+{
+	const struct profile_trace_context c = context_at(from, i);
+	uint32_t n, text = lists_get(&from->contexts, i, &n)[LABELS], *known = map_put(labels, text, NULL);
+
+	if (known && text && !*known)
+		*known = strings_add(&to->strings, c.labels, strlen(c.labels));
+	to->no_memory |= !known;
+	return known ? read_context_of_labels(to, &c, *known) : 0;
+}
+
 void read_contexts_join(struct read_aggregate *to, const struct read_aggregate *from, const uint32_t *threads,
 			uint32_t *pairs)
 {
-	uint32_t i, thread, context;
+	uint32_t *contexts = calloc(from->contexts.places.count + 2, sizeof(*contexts)), i, thread, context;
+	struct map labels = {0};
 
+	to->no_memory |= !contexts;
 	for (i = 0; i < from->pairs.places.count && !to->no_memory; i++) {
-		struct profile_trace_context c;
-
 		thread = read_context_thread(from, i);
 		context = read_context_of(from, i);
-		if (context) {
-			c = context_at(from, context - 1);
-			context = read_context_number(to, &c);
-		}
+		if (context && !contexts[context])
+			contexts[context] = joined(to, from, context - 1, &labels);
+		context = contexts[context];
 		pairs[i] = read_context_pair(to, thread == READ_NO_THREAD ? thread : threads[thread], context);
 	}
+	map_free(&labels);
+	free(contexts);
 }

@@ -16,6 +16,8 @@ void read_context_labels(struct buffer *labels, const char *text);
 
 /* The number of C + 1, kept from now on; 0: it says nothing, or out of memory, which sets f->no_memory. */
 uint32_t read_context_number(struct read_aggregate *f, const struct profile_trace_context *c);
+/* The same of one whose labels are text LABELS of F; 0: it has none. */
+uint32_t read_context_of_labels(struct read_aggregate *f, const struct profile_trace_context *c, uint32_t labels);
 /* The number of THREAD (READ_NO_THREAD: none) with CONTEXT, as above. */
 uint32_t read_context_pair(struct read_aggregate *f, uint32_t thread, uint32_t context);
 /* Whose PAIR is, and in which context. */

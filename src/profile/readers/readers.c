@@ -34,7 +34,7 @@ static void begin_selection(struct selection *s, const struct options *o)
 	s->norm = o->norm;
 	s->simple = o->simple;
 	s->in_range = o->from[0] || o->to[0];
-	s->from = INT64_MIN;
+	s->from = s->start = INT64_MIN;
 	s->to = INT64_MAX;
 }
 
@@ -315,6 +315,7 @@ static int make_profiles(struct conversion *c, bool main_only, struct error *err
 
 static int show(struct conversion *c, struct error *err)
 {
+	uint64_t left_out;
 	uint32_t i;
 
 	c->shown = calloc(c->profiles.count + 1, sizeof(*c->shown));
@@ -332,6 +333,11 @@ static int show(struct conversion *c, struct error *err)
 				   c->selection.moments_from);
 	if (c->aggregate.marks.failed)
 		return conversion_no_memory(c, err);
+	left_out = c->aggregate.marks.types_left_out;
+	left_out += c->aggregate.marks.events.count - MIN(c->aggregate.marks.events.count, (size_t)OTHER_EVENTS_MOST);
+	if (left_out)
+		buffer_printf(&c->notes, "%s: it has more than %u types of events; %llu of them are not shown\n",
+			      c->in.name, OTHER_EVENTS_MOST, (unsigned long long)left_out);
 	c->profiles.items[0].marks = c->marks;
 	return 0;
 }

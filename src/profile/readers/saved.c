@@ -33,7 +33,7 @@ void saved_keep(struct saved *s, struct numbers *to, uint32_t number)
 
 bool saved_family(struct saved *s, const char *event, enum weight_kind kind)
 {
-	if (s->families[0] && !family_named(s->families, event))
+	if (!source_row_wanted(s->families, event))
 		return false;
 	s->family = read_aggregate_family(s->aggregate, event, kind, NULL);
 	if (s->family == UINT32_MAX)
@@ -298,8 +298,9 @@ static void keep_place(struct saved *s, uint64_t samples, uint64_t weight, uint6
 
 	s->no_memory |= s->times_wanted && !place;
 	if (place)
-		*place = (struct saved_place){samples, weight, thread < s->threads_said.count ? (uint32_t)thread :
-					      PROFILE_NO_THREAD, count};
+		*place = (struct saved_place){.samples = samples, .weight = weight, .count = count,
+					      .thread = thread < s->threads_said.count ? (uint32_t)thread :
+											 PROFILE_NO_THREAD};
 }
 
 static void read_stack(struct saved *s)
@@ -454,10 +455,33 @@ static bool read_head(struct saved *s, const char *key)
 	return true;
 }
 
+/* Times speak of stacks. Where they stand, if they are before them: to be read later; NULL. */
+static const char *read_or_skip_times(struct saved *s)
+{
+	const char *at = s->j.at;
+
+	if (s->family == UINT32_MAX) {
+		json_skip(&s->j);
+		return at;
+	}
+	saved_times(s);
+	return NULL;
+}
+
+static void read_times_at(struct saved *s, const char *at)
+{
+	const char *behind = s->j.at;
+
+	s->j.at = at;
+	saved_times(s);
+	if (!s->j.error)
+		s->j.at = behind;
+}
+
 static void read_result(struct saved *s)
 {
+	const char *key, *times = NULL;
 	bool trace = false;
-	const char *key;
 
 	s->in_ns = true;
 	s->told = false;
@@ -491,7 +515,7 @@ static void read_result(struct saved *s)
 		else if (strcmp(key, "stacks") == 0)
 			read_stacks(s);
 		else if (strcmp(key, "times") == 0)
-			saved_times(s);
+			times = read_or_skip_times(s);
 		else if (strcmp(key, "timing") == 0)
 			trace = *json_string(&s->j, NULL);
 		else if (strcmp(key, "methods") == 0 && trace)
@@ -501,6 +525,8 @@ static void read_result(struct saved *s)
 		else
 			json_skip(&s->j);
 	}
+	if (times && !s->no_memory && !s->times_wrong && !s->j.error)
+		read_times_at(s, times);
 }
 
 bool saved_is(const struct input *in)

@@ -16,6 +16,7 @@ struct saved_context {
 /* A stack as the file has it, where `times` is read: what it has, and its place in the aggregate. */
 struct saved_place {
 	uint64_t samples, weight;
+	uint64_t rows, timed, weight_timed; /* of its `times`: how many, samples, weight */
 	uint32_t thread; /* its place in the list of threads; PROFILE_NO_THREAD: none is said */
 	uint32_t count;  /* SAVED_NOT_WANTED: it is left out */
 };

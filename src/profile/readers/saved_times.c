@@ -12,7 +12,8 @@
 
 /* A session that is resumed has pauses, so its duration is no limit. */
 #define LONGEST (10ull * 366 * 86400 * NS_PER_S)
-#define HEAVIEST 4 /* times the weight of the stacks is more than roundings explain */
+#define PARTS 64 /* of a sample's weight as a rule, to which that of each may be rounded (exports/sample_times.c) */
+#define TOO_HEAVY "more weight than its stacks"
 
 enum column { AT, STACK, THREAD, SPAN, SAMPLES, WEIGHT, COLUMNS };
 
@@ -128,20 +129,6 @@ static struct profile_moment whole(const struct saved *s, const struct table *t,
 	return row;
 }
 
-/* Take the samples of ROW from those of its stack, and from ALL. */
-static void take_samples(struct saved *s, const struct profile_moment *row, uint64_t *all)
-{
-	uint64_t *left = row->stack == PROFILE_NO_STACK ? all : &s->places.items[row->stack].samples;
-
-	if (row->samples > *left || row->samples > *all) {
-		wrong(s, "more samples than its stacks");
-		return;
-	}
-	*all -= row->samples;
-	if (left != all)
-		*left -= row->samples;
-}
-
 static void check_place(struct saved *s, const struct table *t, const struct profile_moment *row)
 {
 	if ((uint64_t)row->at + row->span >= t->steps)
@@ -152,18 +139,79 @@ static void check_place(struct saved *s, const struct table *t, const struct pro
 		wrong(s, "a thread that is not there");
 }
 
+/* A sum of all stacks, or of a part of them. */
+struct sum {
+	uint64_t samples, weight, rows;
+};
+
+/* Whether 64 bits hold what is added to SUM. */
+static bool add(struct sum *sum, uint64_t samples, uint64_t weight)
+{
+	sum->rows++;
+	return !__builtin_add_overflow(sum->samples, samples, &sum->samples) &&
+	       !__builtin_add_overflow(sum->weight, weight, &sum->weight);
+}
+
+/* What ROW says goes to ALL and to its stack. */
+static void count_row(struct saved *s, const struct table *t, const struct profile_moment *row, struct sum *all)
+{
+	struct saved_place *place = row->stack == PROFILE_NO_STACK ? NULL : &s->places.items[row->stack];
+	uint64_t weight;
+
+	if (__builtin_mul_overflow(row->weight, t->quantum, &weight) || !add(all, row->samples, weight)) {
+		wrong(s, TOO_HEAVY);
+		return;
+	}
+	if (!place)
+		return;
+	place->rows++;
+	place->timed += row->samples;
+	place->weight_timed += weight; /* no more than that of all */
+}
+
+/* By how much weights of so many SAMPLES in ROWS may be rounded, where one of ALL weighs so much as a rule. */
+static uint64_t rounded(const struct sum *all, uint64_t samples, uint64_t rows)
+{
+	return wide_add(wide_scale(samples, all->samples ? all->weight / all->samples : 0, PARTS - 1, PARTS), rows);
+}
+
+/* Whether what was counted is what the stacks have; rows without a stack may be of any. */
+static void compare(struct saved *s, const struct sum *stacks, const struct sum *rows)
+{
+	bool whole = true;
+	size_t i;
+
+	for (i = 0; i < s->places.count; i++)
+		whole &= s->places.items[i].timed >= s->places.items[i].samples;
+	for (i = 0; i < s->places.count; i++) {
+		const struct saved_place *p = &s->places.items[i];
+		uint64_t most = rounded(stacks, p->timed, p->rows);
+
+		if (p->timed > p->samples)
+			wrong(s, "more samples than its stacks");
+		if (p->weight_timed > p->weight && p->weight_timed - p->weight > most)
+			wrong(s, TOO_HEAVY);
+		if (whole && p->weight > p->weight_timed && p->weight - p->weight_timed > most)
+			wrong(s, "less weight than its stacks");
+	}
+	if (rows->samples > stacks->samples)
+		wrong(s, "more samples than its stacks");
+	if (rows->samples < stacks->samples)
+		wrong(s, "fewer samples than its stacks");
+	if (rows->weight > stacks->weight &&
+	    rows->weight - stacks->weight > rounded(stacks, rows->samples, rows->rows))
+		wrong(s, TOO_HEAVY);
+}
+
 static void check_rows(struct saved *s, const struct table *t)
 {
-	uint64_t samples = 0, weight = 0, sum = 0, one;
+	struct sum stacks = {0}, rows = {0};
 	uint32_t before = 0;
 	size_t i;
 
-	for (i = 0; i < s->places.count; i++) {
-		samples = wide_add(samples, s->places.items[i].samples);
-		weight = wide_add(weight, s->places.items[i].weight);
-	}
-	if (__builtin_mul_overflow(weight, HEAVIEST, &weight))
-		weight = UINT64_MAX;
+	for (i = 0; i < s->places.count; i++)
+		if (!add(&stacks, s->places.items[i].samples, s->places.items[i].weight))
+			wrong(s, TOO_HEAVY);
 	for (i = 0; i < t->rows.count && goes_on(s); i++) {
 		const struct profile_moment row = whole(s, t, i);
 
@@ -172,11 +220,10 @@ static void check_rows(struct saved *s, const struct table *t)
 			wrong(s, "times in no order");
 		before = row.at;
 		if (goes_on(s))
-			take_samples(s, &row, &samples);
-		if (__builtin_mul_overflow(row.weight, t->quantum, &one) || __builtin_add_overflow(sum, one, &sum) ||
-		    sum > weight)
-			wrong(s, "more weight than its stacks");
+			count_row(s, t, &row, &rows);
 	}
+	if (goes_on(s))
+		compare(s, &stacks, &rows);
 }
 
 /* ---- what it comes to ---- */

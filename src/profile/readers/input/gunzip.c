@@ -59,7 +59,7 @@ int gunzip(const struct input *in, bool *cut, struct error *err)
 
 	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
 		return error_set(err, ENOMEM, "%s: out of memory", in->name);
-	rc = unpacked_begin(&to, in->name, in->size, err);
+	rc = unpacked_begin(&to, in->name, in->packed ? in->packed : in->size, err);
 	if (rc == 0)
 		rc = unpack_all(&z, in, &to, cut, err);
 	inflateEnd(&z);

@@ -10,6 +10,8 @@
 #include "profile/readers/input/gunzip.h"
 #include "profile/readers/input/unlz4.h"
 
+#define LAYERS 3
+
 static int cannot_open(const char *name, int code, struct error *err)
 {
 	/* the pid of a process, where a result is asked for */
@@ -36,11 +38,15 @@ static int take_unpacked(struct input *in, int (*unpack)(const struct input *in,
 			 struct error *err)
 {
 	struct input packed = *in;
+	bool cut = false;
 	struct stat st;
-	int fd = unpack(&packed, &in->cut, err), rc;
+	int fd, rc;
 
+	packed.packed = in->packed = in->packed ? in->packed : in->size;
+	fd = unpack(&packed, &cut, err);
 	if (fd < 0)
 		return fd;
+	in->cut |= cut;
 	input_close(in);
 	rc = fstat(fd, &st) ? error_set(err, errno, "%s: %s", in->name, error_text(errno)) :
 	     map(in, fd, (uint64_t)st.st_size, err);
@@ -50,6 +56,7 @@ static int take_unpacked(struct input *in, int (*unpack)(const struct input *in,
 
 int input_open(struct input *in, const char *name, struct error *err)
 {
+	unsigned layers = 0;
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
 	struct stat st;
 
@@ -67,15 +74,38 @@ int input_open(struct input *in, const char *name, struct error *err)
 	if (rc)
 		goto out;
 	rc = map(in, fd, (uint64_t)st.st_size, err);
-	if (rc == 0 && gunzip_is(in))
-		rc = take_unpacked(in, gunzip, err);
-	else if (rc == 0 && unlz4_is(in))
-		rc = take_unpacked(in, unlz4, err);
+	/* pprof's files are packed, and may be once more */
+	for (layers = 0; rc == 0 && layers < LAYERS && (gunzip_is(in) || unlz4_is(in)); layers++)
+		rc = take_unpacked(in, gunzip_is(in) ? gunzip : unlz4, err);
+	if (rc == 0 && !layers) { /* it may have holes */
+		in->file = fd + 1;
+		return 0;
+	}
 out:
 	close(fd);
 	if (rc)
 		input_close(in);
 	return rc;
+}
+
+/* What the file has at or behind FROM; OTHERWISE: nothing of that is known. */
+static uint64_t seek(const struct input *in, uint64_t from, int whence, uint64_t otherwise)
+{
+	off_t at = in->file && from < in->size ? lseek(in->file - 1, (off_t)from, whence) : -1;
+
+	if (at < 0 && in->file && errno == ENXIO)
+		return in->size;
+	return at < 0 || (uint64_t)at < from ? otherwise : MIN((uint64_t)at, in->size);
+}
+
+uint64_t input_data(const struct input *in, uint64_t from)
+{
+	return seek(in, from, SEEK_DATA, from);
+}
+
+uint64_t input_data_end(const struct input *in, uint64_t from)
+{
+	return seek(in, from, SEEK_HOLE, in->size);
 }
 
 void input_note(const struct input *in, struct buffer *notes)
@@ -101,6 +131,9 @@ void input_close(struct input *in)
 {
 	if (in->bytes)
 		munmap((void *)(uintptr_t)in->bytes, (size_t)in->size);
+	if (in->file)
+		close(in->file - 1);
+	in->file = 0;
 	in->bytes = NULL;
 	in->size = 0;
 }

@@ -16,6 +16,8 @@ struct input {
 	const char *name; /* the caller's */
 	const uint8_t *bytes;
 	uint64_t size;
+	uint64_t packed; /* the size of the file itself, if it was packed; 0 */
+	int file;        /* its descriptor + 1; 0: none, as it was packed */
 	bool cut; /* it was packed, and what is packed does not end as it should */
 };
 
@@ -25,6 +27,10 @@ int input_open(struct input *in, const char *name, struct error *err);
 void input_note(const struct input *in, struct buffer *notes);
 /* What lies before byte UP_TO is not needed soon; it can still be read. */
 void input_forget(const struct input *in, uint64_t from, uint64_t up_to);
+/* The first byte from FROM on that is in no hole, as far as the file system knows; the size: there is none. */
+uint64_t input_data(const struct input *in, uint64_t from);
+/* Where those bytes end: the next hole, or the size. */
+uint64_t input_data_end(const struct input *in, uint64_t from);
 /* Safe on a closed one. */
 void input_close(struct input *in);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OF_64_BITS "a number of 64 bits"
 #define REAL_EXPONENT 5000 /* beyond that a number is 0, or too large */
 
 void json_init(struct json *j, const void *bytes, size_t size)
@@ -18,7 +19,7 @@ void json_free(struct json *j)
 	buffer_free(&j->text);
 }
 
-static bool fail(struct json *j, const char *expected)
+bool json_fail(struct json *j, const char *expected)
 {
 	if (!j->error)
 		j->error = expected;
@@ -35,7 +36,7 @@ char json_peek(struct json *j)
 static bool take(struct json *j, char c, const char *expected)
 {
 	if (json_peek(j) != c)
-		return fail(j, expected);
+		return json_fail(j, expected);
 	j->at++;
 	return true;
 }
@@ -45,7 +46,7 @@ bool json_open(struct json *j, char bracket)
 	if (!take(j, bracket, bracket == '{' ? "an object" : "an array"))
 		return false;
 	if (++j->depth > JSON_DEPTH)
-		return fail(j, "less nesting");
+		return json_fail(j, "less nesting");
 	j->first = true;
 	return true;
 }
@@ -122,7 +123,7 @@ static bool put_code(struct json *j)
 	int32_t c = hex4(j, j->at), low = -1;
 
 	if (c < 0)
-		return fail(j, "four hexadecimal digits");
+		return json_fail(j, "four hexadecimal digits");
 	j->at += 4;
 	if (c >= 0xd800 && c < 0xdc00 && j->end - j->at >= 6 && j->at[0] == '\\' && j->at[1] == 'u')
 		low = hex4(j, j->at + 2);
@@ -142,14 +143,14 @@ static bool put_escape(struct json *j)
 	const char *p;
 
 	if (++j->at >= j->end)
-		return fail(j, "the end of a string");
+		return json_fail(j, "the end of a string");
 	if (*j->at == 'u') {
 		j->at++;
 		return put_code(j);
 	}
 	p = *j->at ? strchr(from, *j->at) : NULL;
 	if (!p)
-		return fail(j, "an escape that JSON has");
+		return json_fail(j, "an escape that JSON has");
 	buffer_putc(&j->text, to[p - from]);
 	j->at++;
 	return true;
@@ -166,7 +167,7 @@ const char *json_string(struct json *j, size_t *length)
 		const char *from = j->at, *stop = j->end;
 
 		if (j->longest && j->text.length > j->longest) {
-			fail(j, "a shorter string");
+			json_fail(j, "a shorter string");
 			return "";
 		}
 		if (*j->at == '\\') {
@@ -186,29 +187,20 @@ const char *json_string(struct json *j, size_t *length)
 		*length = j->text.length;
 	buffer_putc(&j->text, '\0');
 	if (j->text.failed)
-		fail(j, "more memory");
+		json_fail(j, "more memory");
 	return j->text.failed ? "" : j->text.data;
 }
 
 /* ---- other values ---- */
 
-uint64_t json_number(struct json *j)
+static bool is_digit(const struct json *j)
 {
-	const char *from;
-	uint64_t value = 0;
+	return j->at < j->end && *j->at >= '0' && *j->at <= '9';
+}
 
-	json_peek(j);
-	from = j->at;
-	for (; !j->error && j->at < j->end && *j->at >= '0' && *j->at <= '9'; j->at++)
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)(*j->at - '0'), &value))
-			fail(j, "a number of 64 bits");
-	if (j->at == from)
-		fail(j, "a number");
-	else if (j->at < j->end && (*j->at == '.' || *j->at == 'e' || *j->at == 'E'))
-		while (j->at < j->end && *j->at && strchr("0123456789.eE+-", *j->at))
-			j->at++;
-	return j->error ? 0 : value;
+static bool is_exponent(const struct json *j)
+{
+	return j->at < j->end && (*j->at == 'e' || *j->at == 'E');
 }
 
 long double json_real(struct json *j)
@@ -236,12 +228,12 @@ long double json_real(struct json *j)
 		}
 	}
 	if (!any)
-		fail(j, "a number");
-	if (j->at < j->end && (*j->at == 'e' || *j->at == 'E') && !j->error) {
+		json_fail(j, "a number");
+	if (is_exponent(j) && !j->error) {
 		j->at++;
 		less = j->at < j->end && *j->at == '-';
 		j->at += less || (j->at < j->end && *j->at == '+');
-		for (; j->at < j->end && *j->at >= '0' && *j->at <= '9'; j->at++)
+		for (; is_digit(j); j->at++)
 			said = MIN(said * 10 + *j->at - '0', (int64_t)REAL_EXPONENT);
 		exponent += less ? -said : said;
 	}
@@ -253,6 +245,45 @@ long double json_real(struct json *j)
 	return j->error ? 0 : minus ? -value : value;
 }
 
+/* The number at J, which has an exponent, as a whole one. */
+static uint64_t scaled(struct json *j)
+{
+	long double value = json_real(j);
+
+	if (value >= 18446744073709551616.0L)
+		json_fail(j, OF_64_BITS);
+	return j->error || value < 0 ? 0 : (uint64_t)value;
+}
+
+uint64_t json_number(struct json *j)
+{
+	uint64_t value = 0;
+	const char *from;
+	bool over = false;
+
+	json_peek(j);
+	for (from = j->at; !j->error && is_digit(j); j->at++)
+		over |= __builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, (uint64_t)(*j->at - '0'), &value);
+	if (j->at == from)
+		return json_fail(j, "a number");
+	if (j->at < j->end && *j->at == '.')
+		for (j->at++; is_digit(j);)
+			j->at++;
+	if (is_exponent(j)) {
+		j->at = from;
+		return scaled(j);
+	}
+	return over ? json_fail(j, OF_64_BITS) : j->error ? 0 : value;
+}
+
+uint64_t json_signed(struct json *j, bool *minus)
+{
+	*minus = json_peek(j) == '-';
+	j->at += *minus;
+	return json_number(j);
+}
+
 /* true, false, null, a number. */
 static void skip_word(struct json *j)
 {
@@ -261,7 +292,7 @@ static void skip_word(struct json *j)
 	while (j->at < j->end && *j->at && !strchr(",]} \t\r\n", *j->at))
 		j->at++;
 	if (j->at == from)
-		fail(j, "a value");
+		json_fail(j, "a value");
 }
 
 bool json_take(struct json *j, const char *key, const struct json_field *list)

@@ -10,8 +10,8 @@
  *				json_skip(&j);
  *
  * Each value is read by exactly one call; after an error (`error` says where) all calls return 0, false or NULL.
- * Numbers are what we write: whole ones from 0 on; of others the part in front of the point counts. What others write
- * may be any number: json_real.
+ * Numbers are what we write: whole ones from 0 on; of others, which may have an exponent, the whole part counts. What
+ * others write may be any number: json_real.
  */
 #ifndef JSTROBE_READERS_JSON_PULL_H
 #define JSTROBE_READERS_JSON_PULL_H
@@ -40,6 +40,10 @@ bool json_item(struct json *j);
 /* A string, valid until the next one, with *LENGTH bytes (may be NULL); "" on errors. */
 const char *json_string(struct json *j, size_t *length);
 uint64_t json_number(struct json *j);
+/* The same of one that may be below 0: without its sign. */
+uint64_t json_signed(struct json *j, bool *minus);
+/* It is an error, unless there was one before, that EXPECTED is not there. False. */
+bool json_fail(struct json *j, const char *expected);
 /* A number of any kind, whatever the locale. */
 long double json_real(struct json *j);
 /* A member that is a number, and where it goes; a list of them ends with one without key. */

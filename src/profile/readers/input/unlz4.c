@@ -14,7 +14,9 @@
 
 bool unlz4_is(const struct input *in)
 {
-	return in->size > 4 && memcmp(in->bytes, "\x04\x22\x4d\x18", 4) == 0;
+	/* or a frame to be skipped: 50 to 5f, and the same three bytes in another order */
+	return in->size > 4 && (memcmp(in->bytes, "\x04\x22\x4d\x18", 4) == 0 ||
+				((in->bytes[0] & 0xf0) == 0x50 && memcmp(in->bytes + 1, "\x2a\x4d\x18", 3) == 0));
 }
 
 #ifdef JSTROBE_LZ4
@@ -53,7 +55,7 @@ int unlz4(const struct input *in, bool *cut, struct error *err)
 
 	if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
 		return error_set(err, ENOMEM, "%s: out of memory", in->name);
-	rc = unpacked_begin(&to, in->name, in->size, err);
+	rc = unpacked_begin(&to, in->name, in->packed ? in->packed : in->size, err);
 	if (rc == 0)
 		rc = unpack_all(context, in, &to, cut, err);
 	LZ4F_freeDecompressionContext(context);

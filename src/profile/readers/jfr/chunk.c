@@ -23,11 +23,11 @@ bool chunk_is_recording(const struct input *in)
 	return in->size >= 4 && memcmp(in->bytes, magic, 4) == 0;
 }
 
-/* The first magic at or behind FROM, or the file's size. */
-static uint64_t find_magic(const struct input *in, uint64_t from)
+/* The first magic from FROM on, but before END; END: there is none. */
+static uint64_t magic_between(const struct input *in, uint64_t from, uint64_t end)
 {
-	while (from < in->size) {
-		const uint8_t *p = memmem(in->bytes + from, in->size - from, magic, 5);
+	while (from < end) {
+		const uint8_t *p = memmem(in->bytes + from, end - from, magic, 5);
 
 		if (!p)
 			break;
@@ -35,6 +35,20 @@ static uint64_t find_magic(const struct input *in, uint64_t from)
 		if (is_magic(in, from))
 			return from;
 		from++;
+	}
+	return end;
+}
+
+/* The first magic at or behind FROM, or the file's size. Holes, which may have terabytes, are passed over. */
+static uint64_t find_magic(const struct input *in, uint64_t from)
+{
+	uint64_t end, found;
+
+	for (from = input_data(in, from); from < in->size; from = input_data(in, end)) {
+		end = MAX(input_data_end(in, from), from + 1); /* also where who writes it makes a hole there */
+		found = magic_between(in, from, end);
+		if (found < end)
+			return found;
 	}
 	return in->size;
 }

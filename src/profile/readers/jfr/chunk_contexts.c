@@ -36,23 +36,27 @@ static bool has_label(struct chunk_handlers *w, uint32_t labels)
 	return *known == 2;
 }
 
+/* Labels LABELS, as events have them, as contexts do: read but once, as many events may have one text. 0: none. */
+static uint32_t labels_of(struct chunk_handlers *w, uint32_t labels)
+{
+	struct buffer text = BUFFER_INIT;
+	uint32_t *known = labels ? map_put(&w->context_labels, labels, NULL) : NULL;
+
+	if (known && !*known) {
+		read_context_labels(&text, strings_get(&w->aggregate->strings, labels));
+		*known = text.failed ? 0 : strings_add(&w->aggregate->strings, text.data, text.length);
+	}
+	w->aggregate->no_memory |= (labels && !known) || text.failed || w->aggregate->strings.failed;
+	buffer_free(&text);
+	return known ? *known : 0;
+}
+
 static uint32_t number_of(struct chunk_handlers *w, const char *trace, const char *span, uint32_t labels)
 {
 	struct profile_trace_context c = {.labels = ""};
-	struct buffer text = BUFFER_INIT;
-	uint32_t number = 0;
 
 	read_context_ids(&c, trace, span);
-	if (labels)
-		read_context_labels(&text, strings_get(&w->aggregate->strings, labels));
-	buffer_putc(&text, '\0');
-	w->aggregate->no_memory |= text.failed != 0;
-	if (!text.failed) {
-		c.labels = text.data;
-		number = read_context_number(w->aggregate, &c);
-	}
-	buffer_free(&text);
-	return number;
+	return read_context_of_labels(w->aggregate, &c, labels_of(w, labels));
 }
 
 void handler_context(struct chunk_handlers *w, const struct event_handler *handler)

@@ -154,6 +154,7 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 
 int chunk_marks_learn(struct chunk_handlers *w)
 {
+	uint64_t left_out = 0;
 	uint32_t i;
 	int rc = 0;
 
@@ -164,14 +165,19 @@ int chunk_marks_learn(struct chunk_handlers *w)
 	if (!w->aggregate->marks.wanted || (w->selection->spans && w->selection->spans->noting) ||
 	    (w->selection->left && w->selection->left->noting))
 		return 0;
-	for (i = 0; rc == 0 && i < w->metadata.types.count && w->others.count < OTHER_EVENTS_MOST; i++) {
+	for (i = 0; rc == 0 && i < w->metadata.types.count; i++) {
 		const struct metadata_type *t = &w->metadata.types.items[i];
 
 		/* what is behind a sample, or part of how it is told, is no event of its own */
-		if (t->event && !event_handlers_find(w, t->id) && is_number(w, i, "startTime") &&
-		    strncmp(t->name, "jstrobe.", 8) != 0)
+		if (!t->event || event_handlers_find(w, t->id) || !is_number(w, i, "startTime") ||
+		    strncmp(t->name, "jstrobe.", 8) == 0)
+			continue;
+		if (w->others.count < OTHER_EVENTS_MOST)
 			rc = add_type(w, i);
+		else
+			left_out++;
 	}
+	w->aggregate->marks.types_left_out = MAX(w->aggregate->marks.types_left_out, left_out);
 	return rc;
 }
 

@@ -1,6 +1,7 @@
 /*
- * chunk_part.c - what of an event lies in the part of the time that is asked for (--from, --to): samples of a batch one
- * by one, and of a wait the time inside. A page takes a part of its time the same way (partOf of web/timeline.js).
+ * chunk_part.c - what of an event lies in the part of the time that is asked for (--from, --to), or in the recording:
+ * samples of a batch one by one, and of a wait the time inside. A page takes a part of its time the same way (partOf of
+ * web/timeline.js).
  */
 #include "profile/readers/jfr/event_handlers.h"
 
@@ -60,10 +61,11 @@ struct event_part handler_part(const struct chunk_handlers *w, const struct even
 			handler->kind == HANDLE_WALL ? handler->slots[SLOT_SPAN] : 0;
 	struct event_part p = {(int64_t)handler->slots[SLOT_TIME], (int64_t)span < 0 ? 0 : span, samples, 1, 1};
 
-	if (!w->selection->in_range)
-		return p;
-	if (p.span && handler->lasts)
+	/* of a wait that began before the recording the time inside is its, as of any other part of the time */
+	if (p.span && handler->lasts && (w->selection->in_range || (p.at < w->from && end_of(&p) > w->from)))
 		take_time(w, &p);
+	else if (!w->selection->in_range)
+		return p;
 	else if (p.span && samples > 1)
 		take_samples(w, &p);
 	else if (p.at < w->from || p.at >= w->to)

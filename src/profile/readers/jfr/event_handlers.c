@@ -519,10 +519,8 @@ int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 	rc = load_constants(w);
 	if (rc)
 		return rc;
-	if (w->selection->in_range) {
-		w->from = ticks_of(c, w->selection->from);
-		w->to = ticks_of(c, w->selection->to);
-	}
+	w->from = ticks_of(c, w->selection->in_range ? w->selection->from : w->selection->start);
+	w->to = w->selection->in_range ? ticks_of(c, w->selection->to) : INT64_MAX;
 	rc = event_handlers_mark_states(w);
 	if (rc == 0)
 		rc = event_handlers_mark_threads(w);
@@ -545,6 +543,7 @@ void event_handlers_free(struct chunk_handlers *w)
 	free(w->threads);
 	map_free(&w->by_any_type);
 	map_free(&w->labels);
+	map_free(&w->context_labels);
 	names_free(&w->names);
 	metadata_free(&w->metadata);
 }

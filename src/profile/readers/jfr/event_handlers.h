@@ -29,6 +29,7 @@ struct selection {
 	int64_t blocks_from, blocks_to; /* ns since 1970 */
 	bool moments;         /* it is kept when each sample was taken: ns since MOMENTS_FROM, ns since 1970 */
 	int64_t moments_from;
+	int64_t start;        /* of the recording, ns since 1970; INT64_MIN: not known */
 	bool in_range;        /* FROM and TO are set */
 	int64_t from, to;     /* ns since 1970 */
 	struct spans *spans;  /* samples of these times alone; NULL = all */
@@ -179,6 +180,7 @@ struct chunk_handlers {
 		int64_t pid;
 	} jvm; /* what the last jdk.JVMInformation said, strings of the aggregate */
 	uint32_t setting_of; /* the event of which the settings speak, a string of the aggregate */
+	struct map context_labels; /* string of the aggregate → that of the labels as read_contexts.h has them */
 	struct map labels; /* string of the aggregate → 1: has not, 2: has the label that is wanted */
 	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
 	VECTOR(struct unweighed) unweighed, unweighed_wall;

@@ -246,7 +246,7 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 	uint8_t mark = state == POOL_NO_PLACE ? *w->selection->states ? STATE_UNWANTED : 0 :
 						w->states[state];
 	struct event_counts *a = &w->event_counts.items[handler->counts];
-	uint64_t all = handler->kind == HANDLE_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1;
+	uint64_t all = handler->kind == HANDLE_WALL ? (uint64_t)MAX((int32_t)slots[SLOT_SAMPLES], 0) : 1;
 	uint64_t weight = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT]; /* less than nothing is nothing */
 	uint32_t object = STACK_COUNT_NONE, item = STACK_COUNT_NONE, moment = 0;
 	bool said = handler->of_call && w->call.there && w->call.time == slots[SLOT_TIME];

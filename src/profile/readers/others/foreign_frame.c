@@ -6,6 +6,7 @@
 #include "profile/readers/guessed_frame.h"
 
 #define NO_NAME "[unknown]"
+#define LONGEST_ENDING 64 /* of a source file, which may be told of many frames */
 
 static bool ends_with(const struct foreign_text *t, const char *end)
 {
@@ -25,8 +26,8 @@ static bool begins_with(const struct foreign_text *t, const char *begin)
 static enum foreign_code code_by_source(const struct foreign_text *source)
 {
 	static const char *const java[] = {".java", ".kt", ".scala", ".groovy", ".clj"};
-	const char *dot = source->length ? memrchr(source->bytes, '.', source->length) : NULL;
-	size_t i;
+	size_t end = MIN(source->length, (size_t)LONGEST_ENDING), i;
+	const char *dot = end ? memrchr(source->bytes + source->length - end, '.', end) : NULL;
 
 	for (i = 0; i < ARRAY_LEN(java); i++)
 		if (ends_with(source, java[i]))

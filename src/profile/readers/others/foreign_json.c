@@ -178,12 +178,18 @@ static int judge(struct foreign_json *f, const char *kind, struct error *err)
 	if (f->j.error && !any)
 		return error_set(err, EINVAL, "%s: a file of %s that is cut or damaged: byte %llu should be %s; make "
 				 "it anew", c->in.name, kind, at, f->j.error);
+	if (f->alone && !any)
+		return error_set(err, ENODATA, "%s: none of the %llu samples of this file of %s has a weight",
+				 c->in.name, (unsigned long long)f->alone, kind);
 	if (f->j.error)
 		buffer_printf(&c->notes, "%s: from byte %llu on, which should be %s, this file of %s is cut "
 			      "or damaged; what stands before is read\n", c->in.name, at, f->j.error, kind);
 	if (f->lost)
 		buffer_printf(&c->notes, "%s: %llu of its numbers lead to no frame or text: it is cut or damaged; "
 			      "such frames are [unknown], or left out\n", c->in.name, (unsigned long long)f->lost);
+	if (f->alone)
+		buffer_printf(&c->notes, "%s: %llu samples have no weight, or weights no sample; they are left out\n",
+			      c->in.name, (unsigned long long)f->alone);
 	if (f->events.negative)
 		buffer_printf(&c->notes, "%s: %llu weights are below 0, and count as 0\n", c->in.name,
 			      (unsigned long long)f->events.negative);

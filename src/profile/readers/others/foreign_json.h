@@ -21,6 +21,7 @@ struct foreign_json {
 	struct foreign_tree tree;
 	struct buffer copies[3]; /* of a frame's texts */
 	uint64_t lost;  /* numbers that lead to nothing */
+	uint64_t alone; /* samples without a weight, weights without a sample */
 	bool no_memory;
 };
 

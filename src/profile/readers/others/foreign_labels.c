@@ -120,7 +120,7 @@ void foreign_labels_number(struct foreign_labels *l, const struct foreign_text *
 	if (meaning == MEANS_TID || meaning == MEANS_SIZE)
 		return;
 	l->key.length = 0;
-	buffer_printf(&l->key, "%llu", (unsigned long long)number);
+	buffer_printf(&l->key, "%lld", (long long)number); /* both formats have signed ones */
 	if (l->key.failed)
 		l->to->no_memory = true;
 	value = (struct foreign_text){l->key.data, l->key.failed ? 0 : l->key.length};

@@ -20,10 +20,17 @@ uint32_t foreign_tree_caller(const struct foreign_tree *t, uint32_t node)
 	return lists_get(&t->nodes, node, &n)[NODE_CALLER] - 1;
 }
 
+uint32_t foreign_tree_frame(const struct foreign_tree *t, uint32_t node)
+{
+	uint32_t n;
+
+	return lists_get(&t->nodes, node, &n)[NODE_FRAME];
+}
+
 static uint32_t make(struct foreign_tree *t, uint32_t node)
 {
 	struct read_aggregate *to = t->to;
-	uint32_t n, i, first;
+	uint32_t i, first;
 
 	t->frames.count = 0;
 	for (; node != FOREIGN_TREE_ROOT; node = foreign_tree_caller(t, node)) {
@@ -31,7 +38,7 @@ static uint32_t make(struct foreign_tree *t, uint32_t node)
 
 		if (!frame)
 			return LISTS_FAILED;
-		*frame = lists_get(&t->nodes, node, &n)[NODE_FRAME];
+		*frame = foreign_tree_frame(t, node);
 		if (to->most_words && to->stacks.words.count + t->frames.count > to->most_words) {
 			read_aggregate_refuse(to, "deep stacks");
 			return LISTS_FAILED;

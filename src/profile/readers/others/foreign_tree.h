@@ -21,6 +21,8 @@ struct foreign_tree {
 uint32_t foreign_tree_child(struct foreign_tree *t, uint32_t node, uint32_t frame);
 /* NODE's caller. */
 uint32_t foreign_tree_caller(const struct foreign_tree *t, uint32_t node);
+/* NODE's frame. */
+uint32_t foreign_tree_frame(const struct foreign_tree *t, uint32_t node);
 /* NODE as a stack of the aggregate. LISTS_FAILED: out of memory, or too much was asked for. */
 uint32_t foreign_tree_stack(struct foreign_tree *t, uint32_t node);
 void foreign_tree_free(struct foreign_tree *t);

@@ -26,22 +26,43 @@ static bool is_called(const char *key, const char *name)
 	return !*key;
 }
 
-/* A number, which may be a text; what is none is 0. */
-static uint64_t number(struct json *j)
+/* The number that TEXT of J is; what begins with none is 0. */
+static uint64_t number_in(struct json *j, const char *text, size_t length, bool *minus)
+{
+	struct json inner;
+	uint64_t value;
+	char c;
+
+	json_init(&inner, text, length);
+	c = json_peek(&inner);
+	*minus = false;
+	value = c == '-' || (c >= '0' && c <= '9') ? json_signed(&inner, minus) : 0;
+	if (inner.error)
+		json_fail(j, inner.error);
+	json_free(&inner);
+	return value;
+}
+
+/* A number, which may be a text, as messages have it: below 0 by its complement. What is none is 0. */
+static uint64_t number(struct json *j, bool is_signed)
 {
 	uint64_t value = 0;
+	bool minus = false;
 	char c = json_peek(j);
 	const char *text;
+	size_t length;
 
 	if (c == '"') {
-		for (text = json_string(j, NULL); *text >= '0' && *text <= '9'; text++)
-			value = value * 10 + (uint64_t)(*text - '0');
-		return value;
+		text = json_string(j, &length);
+		value = number_in(j, text, length, &minus);
+	} else if (c == '-' || (c >= '0' && c <= '9')) {
+		value = json_signed(j, &minus);
+	} else {
+		json_skip(j);
 	}
-	if (c >= '0' && c <= '9')
-		return json_number(j);
-	json_skip(j);
-	return 0;
+	if ((is_signed || minus) && value > INT64_MAX)
+		json_fail(j, "a number of 63 bits");
+	return j->error ? 0 : minus ? -value : value;
 }
 
 static unsigned digit(char c)
@@ -107,9 +128,9 @@ static void put_list(struct json *j, const struct otlp_field *f, struct buffer *
 		else if (f->what == OTLP_LIST_OF_TEXTS)
 			put_text(j, f->number, out);
 		else if (f->what == OTLP_LIST_OF_TIMES)
-			proto_put64(&packed, number(j));
+			proto_put64(&packed, number(j, false));
 		else
-			proto_varint(&packed, number(j));
+			proto_varint(&packed, number(j, f->what == OTLP_LIST_OF_LONGS));
 	}
 	if (packed.length)
 		proto_bytes(out, f->number, packed.data, packed.length);
@@ -123,7 +144,7 @@ static void put_member(struct json *j, const struct otlp_field *f, struct buffer
 	case OTLP_NUMBER:
 	case OTLP_LONG:
 		proto_varint(out, (uint64_t)f->number << 3 | PULL_VARINT);
-		proto_varint(out, number(j));
+		proto_varint(out, number(j, false));
 		break;
 	case OTLP_TEXT:
 		put_text(j, f->number, out);

@@ -11,7 +11,8 @@ enum { LOCATION_MAPPING = 1, LOCATION_ADDRESS, LOCATION_LINES, LOCATION_ATTRIBUT
 enum { LINE_FUNCTION = 1, LINE_NUMBER };
 enum { FUNCTION_NAME = 1, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE };
-enum { ANY_TEXT = 1 };
+enum { ANY_TEXT = 1, ANY_NUMBER = 3 };
+enum { LINK_TRACE = 1, LINK_SPAN };
 enum { STACK_LOCATIONS = 1 };
 
 #define TYPE_KEY "profile.frame.type"
@@ -26,7 +27,8 @@ static void push(struct otlp *o, struct numbers *to, uint32_t number)
 	o->no_memory |= !item;
 }
 
-struct proto otlp_item(struct otlp *o, enum otlp_table table, uint64_t number)
+/* Item NUMBER of TABLE; an empty message, with a count unless NUMBER is 0, if there is none. */
+static struct proto item_of(struct otlp *o, enum otlp_table table, uint64_t number)
 {
 	struct proto m = proto_of(o->bytes, 0);
 	uint64_t at;
@@ -42,7 +44,7 @@ struct proto otlp_item(struct otlp *o, enum otlp_table table, uint64_t number)
 
 struct foreign_text otlp_text(struct otlp *o, uint64_t number)
 {
-	struct proto m = otlp_item(o, OTLP_STRINGS, number);
+	struct proto m = item_of(o, OTLP_STRINGS, number);
 
 	return (struct foreign_text){(const char *)m.at, (size_t)(m.end - m.at)};
 }
@@ -57,34 +59,86 @@ struct foreign_text otlp_text_in(struct proto message, uint64_t field)
 	return text;
 }
 
+struct proto otlp_message_in(struct proto message, uint64_t field)
+{
+	struct proto found = proto_of(message.at, 0);
+
+	while (proto_next(&message))
+		if (proto_is(&message, field, PULL_LENGTH))
+			found = proto_inner(&message);
+	return found;
+}
+
 static bool is(const struct foreign_text *t, const char *word)
 {
 	return t->length == strlen(word) && memcmp(t->bytes, word, t->length) == 0;
 }
 
+/* ---- what is read but once ---- */
+
+static struct otlp_known read_function(struct otlp *o, struct proto m)
+{
+	struct otlp_known known = {.first = otlp_text(o, proto_number_in(m, FUNCTION_NAME))};
+
+	if (!known.first.length)
+		known.first = otlp_text(o, proto_number_in(m, FUNCTION_SYSTEM_NAME));
+	known.second = otlp_text(o, proto_number_in(m, FUNCTION_FILE));
+	return known;
+}
+
+static struct otlp_known read_item(struct otlp *o, enum otlp_table table, struct proto m)
+{
+	struct proto value;
+
+	if (table == OTLP_FUNCTIONS)
+		return read_function(o, m);
+	if (table == OTLP_MAPPINGS)
+		return (struct otlp_known){.first = otlp_text(o, proto_number_in(m, MAPPING_FILE)),
+					   .number = proto_number_in(m, MAPPING_LIMIT)};
+	if (table == OTLP_LINKS)
+		return (struct otlp_known){.first = otlp_text_in(m, LINK_TRACE), .second = otlp_text_in(m, LINK_SPAN)};
+	value = otlp_message_in(m, ATTRIBUTE_VALUE);
+	return (struct otlp_known){.first = otlp_text(o, proto_number_in(m, ATTRIBUTE_KEY)),
+				   .second = otlp_text_in(value, ANY_TEXT),
+				   .number = proto_number_in(value, ANY_NUMBER)};
+}
+
+struct otlp_known otlp_known(struct otlp *o, enum otlp_table table, uint64_t number)
+{
+	struct otlp_known *item, none = {{"", 0}, {"", 0}, 0};
+	uint32_t *slot;
+
+	if (number >= o->tables[table].count) { /* counted as lost, but kept nowhere */
+		item_of(o, table, number);
+		return none;
+	}
+	slot = map_put(&o->known_of[table], number, NULL);
+	if (slot && !*slot) {
+		item = o->known.count < UINT32_MAX ? VECTOR_PUSH(&o->known) : NULL;
+		if (item)
+			*item = read_item(o, table, item_of(o, table, number));
+		*slot = item ? (uint32_t)o->known.count : 0;
+	}
+	o->no_memory |= !slot || !*slot;
+	return o->no_memory ? none : o->known.items[*slot - 1];
+}
+
 /* What attribute NUMBER of a location says of its code. */
 static enum foreign_code code_by(struct otlp *o, uint64_t number, enum foreign_code before)
 {
-	struct proto m = otlp_item(o, OTLP_ATTRIBUTES, number), value = proto_of(o->bytes, 0);
-	struct foreign_text key = otlp_text(o, proto_number_in(m, ATTRIBUTE_KEY)), type;
+	struct otlp_known a = otlp_known(o, OTLP_ATTRIBUTES, number);
 
-	while (proto_next(&m))
-		if (proto_is(&m, ATTRIBUTE_VALUE, PULL_LENGTH))
-			value = proto_inner(&m);
-	type = otlp_text_in(value, ANY_TEXT);
-	if (!is(&key, TYPE_KEY))
+	if (!is(&a.first, TYPE_KEY))
 		return before;
-	return is(&type, "jvm") ? FOREIGN_JAVA : is(&type, "kernel") ? FOREIGN_KERNEL : FOREIGN_NATIVE;
+	return is(&a.second, "jvm") ? FOREIGN_JAVA : is(&a.second, "kernel") ? FOREIGN_KERNEL : FOREIGN_NATIVE;
 }
 
 static void put_function(struct otlp *o, uint64_t number, struct foreign_frame *f)
 {
-	struct proto m = otlp_item(o, OTLP_FUNCTIONS, number);
+	struct otlp_known known = otlp_known(o, OTLP_FUNCTIONS, number);
 
-	f->name = otlp_text(o, proto_number_in(m, FUNCTION_NAME));
-	if (!f->name.length)
-		f->name = otlp_text(o, proto_number_in(m, FUNCTION_SYSTEM_NAME));
-	f->source = otlp_text(o, proto_number_in(m, FUNCTION_FILE));
+	f->name = known.first;
+	f->source = known.second;
 	o->made += f->name.length != 0;
 }
 
@@ -155,14 +209,14 @@ static void make_place(struct otlp *o, struct otlp_place *place, uint64_t number
 {
 	struct foreign_frame whole = {.name = {"", 0}, .source = {"", 0}, .library = {"", 0}}, f;
 	uint64_t mapping = 0, address = 0;
-	struct proto m;
+	struct otlp_known image;
 	size_t i;
 
-	read_location(o, otlp_item(o, OTLP_LOCATIONS, number), &whole, &mapping, &address);
-	m = otlp_item(o, OTLP_MAPPINGS, mapping);
+	read_location(o, item_of(o, OTLP_LOCATIONS, number), &whole, &mapping, &address);
+	image = otlp_known(o, OTLP_MAPPINGS, mapping);
 	if (!o->ours || whole.code == FOREIGN_NATIVE)
-		whole.library = otlp_text(o, proto_number_in(m, MAPPING_FILE));
-	whole.mapped = proto_number_in(m, MAPPING_LIMIT) != 0;
+		whole.library = image.first;
+	whole.mapped = image.number != 0;
 	place->first = (uint32_t)o->frames.count;
 	f = whole;
 	if (!o->lines.count)
@@ -184,7 +238,7 @@ static void make_place(struct otlp *o, struct otlp_place *place, uint64_t number
 static uint32_t make_stack(struct otlp *o, uint64_t number, bool as_object)
 {
 	struct read_aggregate *to = &o->c->aggregate;
-	struct proto m = otlp_item(o, OTLP_STACKS, number);
+	struct proto m = item_of(o, OTLP_STACKS, number);
 	struct proto_numbers locations;
 	uint64_t location;
 	uint32_t k, leaf = 0;
@@ -205,9 +259,7 @@ static uint32_t make_stack(struct otlp *o, uint64_t number, bool as_object)
 			place = &o->places.items[location];
 			if (!place->count)
 				make_place(o, place, location);
-			if (to->most_words && to->stacks.words.count + o->stack.count + place->count > to->most_words)
-				read_aggregate_refuse(to, "deep stacks");
-			o->no_memory |= to->no_memory;
+			o->no_memory |= !read_aggregate_walk(to, place->count, o->stack.count + place->count);
 			if (!o->stack.count)
 				leaf = place->object;
 			for (k = place->count; k-- > 0 && !o->no_memory;) /* the leaf comes first */

@@ -25,11 +25,19 @@ struct otlp_type {
 	uint64_t name, unit;
 };
 
+/* What an item of a table says that samples or locations led to: others may be as large as the file. */
+struct otlp_known {
+	struct foreign_text first, second; /* name and source; file; key and text; bytes of trace and span */
+	uint64_t number;                   /* of an attribute; of a mapping: where it ends */
+};
+
 struct otlp {
 	struct conversion *c;
 	const uint8_t *bytes;
 	uint64_t size;
 	VECTOR(uint64_t) tables[OTLP_TABLES]; /* where items stand */
+	VECTOR(struct otlp_known) known;
+	struct map known_of[OTLP_TABLES];     /* by number: in `known`, + 1 */
 	VECTOR(struct otlp_place) places;     /* of locations */
 	VECTOR(struct otlp_type) lines;       /* of the present location: function and line */
 	VECTOR(struct otlp_type) types;       /* by column */
@@ -43,11 +51,13 @@ struct otlp {
 	bool no_memory, ours, cut;
 };
 
-/* Item NUMBER of TABLE; an empty message, with a count unless NUMBER is 0, if there is none. */
-struct proto otlp_item(struct otlp *o, enum otlp_table table, uint64_t number);
 struct foreign_text otlp_text(struct otlp *o, uint64_t number);
 /* The text of MESSAGE's field FIELD; "" = none. */
 struct foreign_text otlp_text_in(struct proto message, uint64_t field);
+/* The message in field FIELD of MESSAGE; an empty one: there is none. */
+struct proto otlp_message_in(struct proto message, uint64_t field);
+/* What item NUMBER of TABLE says: functions, mappings, attributes, links. Each is read but once, as many lead to it. */
+struct otlp_known otlp_known(struct otlp *o, enum otlp_table table, uint64_t number);
 /* Stack NUMBER as one of the aggregate, whose leaf is an object if AS_OBJECT. LISTS_FAILED: out of memory. */
 uint32_t otlp_stack(struct otlp *o, uint64_t number, bool as_object);
 

@@ -44,24 +44,60 @@ void pprof_push(struct pprof *p, struct numbers *to, uint32_t number)
 	p->no_memory |= !item;
 }
 
+static struct pprof_known read_function(struct pprof *p, struct proto m)
+{
+	struct pprof_known known = {.name = proto_number_in(m, FUNCTION_NAME)};
+
+	if (!pprof_text(p, known.name).length)
+		known.name = proto_number_in(m, FUNCTION_SYSTEM_NAME);
+	known.source = proto_number_in(m, FUNCTION_FILE);
+	return known;
+}
+
+static struct pprof_known read_mapping(struct pprof *p, struct proto m)
+{
+	(void)p;
+	return (struct pprof_known){
+		.name = proto_number_in(m, MAPPING_FILE),
+		.mapped = proto_number_in(m, MAPPING_LIMIT) || proto_number_in(m, MAPPING_BUILD_ID)};
+}
+
+/* Item ID of TABLE, which is READ but once: many may lead to one. False: there is none. */
+static bool known_of(struct pprof *p, const struct id_table *table, struct map *places, uint64_t id,
+		     struct pprof_known (*read)(struct pprof *p, struct proto m), struct pprof_known *known)
+{
+	uint32_t place = id_table_place(table, id), *slot;
+	struct pprof_known *item;
+
+	if (place == UINT32_MAX) {
+		p->lost++;
+		return false;
+	}
+	slot = map_put(places, place, NULL);
+	if (slot && !*slot) {
+		item = p->known.count < UINT32_MAX ? VECTOR_PUSH(&p->known) : NULL;
+		if (item)
+			*item = read(p, pprof_message_at(p, table->items.items[place]));
+		*slot = item ? (uint32_t)p->known.count : 0;
+	}
+	p->no_memory |= !slot || !*slot;
+	if (!p->no_memory)
+		*known = p->known.items[*slot - 1];
+	return !p->no_memory;
+}
+
 /* What MAPPING says of the code in it. */
 static void put_mapping(struct pprof *p, uint64_t id, struct foreign_frame *f)
 {
-	uint64_t at = id_table_get(&p->mappings, id), file;
-	struct proto m;
+	struct pprof_known known;
 
 	if (p->ours)
 		f->code = id == PROGRAM ? FOREIGN_JAVA : id ? FOREIGN_NATIVE : FOREIGN_OURS;
-	if (!id || (p->ours && id == PROGRAM))
+	if (!id || (p->ours && id == PROGRAM) ||
+	    !known_of(p, &p->mappings, &p->known_mappings, id, read_mapping, &known))
 		return;
-	if (at == ID_TABLE_NONE) {
-		p->lost++;
-		return;
-	}
-	m = pprof_message_at(p, at);
-	file = proto_number_in(m, MAPPING_FILE);
-	f->library = pprof_text(p, file);
-	f->mapped = proto_number_in(m, MAPPING_LIMIT) || proto_number_in(m, MAPPING_BUILD_ID);
+	f->library = pprof_text(p, known.name);
+	f->mapped = known.mapped;
 }
 
 /* The name of code without one: its image's, or its address in TEXT. */
@@ -83,18 +119,12 @@ static void put_address(struct foreign_frame *f, uint64_t address, struct buffer
 
 static void put_function(struct pprof *p, uint64_t id, struct foreign_frame *f)
 {
-	uint64_t at = id_table_get(&p->functions, id);
-	struct proto m;
+	struct pprof_known known;
 
-	if (at == ID_TABLE_NONE) {
-		p->lost++;
+	if (!known_of(p, &p->functions, &p->known_functions, id, read_function, &known))
 		return;
-	}
-	m = pprof_message_at(p, at);
-	f->name = pprof_text(p, proto_number_in(m, FUNCTION_NAME));
-	if (!f->name.length)
-		f->name = pprof_text(p, proto_number_in(m, FUNCTION_SYSTEM_NAME));
-	f->source = pprof_text(p, proto_number_in(m, FUNCTION_FILE));
+	f->name = pprof_text(p, known.name);
+	f->source = pprof_text(p, known.source);
 	p->made++;
 }
 

@@ -22,11 +22,19 @@ struct pprof_place {
 	bool is_class;         /* it may be one */
 };
 
+/* Texts, by number, of a function or mapping that something led to: others may be as large as the file. */
+struct pprof_known {
+	uint64_t name, source; /* of a mapping: its file; 0 */
+	bool mapped;           /* of a mapping: it is said where it ends, or of what build it is */
+};
+
 struct pprof {
 	struct conversion *c;
 	const struct input *in;
 	VECTOR(uint64_t) texts;       /* where they stand */
 	struct id_table functions, mappings, locations;
+	VECTOR(struct pprof_known) known;
+	struct map known_functions, known_mappings; /* by place: in `known`, + 1 */
 	VECTOR(struct pprof_pair) types;
 	VECTOR(struct pprof_place) places;  /* of locations */
 	VECTOR(struct pprof_pair) lines;    /* of the present location: function and line */

@@ -103,6 +103,26 @@ static inline bool proto_next(struct proto *m)
 	return false;
 }
 
+/* As proto_next, but a length that leads behind the end has what is there: the last one of a file that is cut. */
+static inline bool proto_next_cut(struct proto *m)
+{
+	struct proto again;
+	uint64_t tag, length;
+
+	if (proto_next(m))
+		return true;
+	again = *m;
+	if (m->at == m->end || !proto_pull(&again, &tag) || !(tag >> 3) || (tag & 7) != PULL_LENGTH ||
+	    !proto_pull(&again, &length) || length <= (uint64_t)(m->end - again.at))
+		return false;
+	m->field = tag >> 3;
+	m->type = PULL_LENGTH;
+	m->bytes = again.at;
+	m->number = (uint64_t)(m->end - again.at);
+	m->at = m->end;
+	return true;
+}
+
 /* The number in field FIELD of the message MESSAGE, the last one there is; 0: none. */
 static inline uint64_t proto_number_in(struct proto message, uint64_t field)
 {

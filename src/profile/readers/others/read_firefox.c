@@ -206,6 +206,7 @@ static void add_samples(struct firefox *x)
 			continue;
 		node = stack < x->nodes.count ? x->nodes.items[stack] : FOREIGN_TREE_ROOT;
 		x->f.lost += stack >= x->nodes.count;
+		x->f.alone += x->weights.count && i >= x->weights.count;
 		if (counted && x->interval > 0)
 			weight *= x->interval;
 		if (wanted)

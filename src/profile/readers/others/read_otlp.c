@@ -15,20 +15,19 @@
 #include "profile/readers/readers.h"
 
 enum { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY };
-enum { RESOURCE_PROFILES_RESOURCE = 1, RESOURCE_PROFILES_SCOPE_PROFILES };
+enum { RESOURCE_PROFILES_RESOURCE = 1, RESOURCE_PROFILES_SCOPE_PROFILES, RESOURCE_PROFILES_SCHEMA };
 enum { RESOURCE_ATTRIBUTES = 1 };
-enum { SCOPE_PROFILES_SCOPE = 1, SCOPE_PROFILES_PROFILES };
+enum { SCOPE_PROFILES_SCOPE = 1, SCOPE_PROFILES_PROFILES, SCOPE_PROFILES_SCHEMA };
 enum { SCOPE_NAME = 1 };
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLES, PROFILE_TIME, PROFILE_DURATION, PROFILE_PERIOD_TYPE, PROFILE_PERIOD };
 enum { TYPE_NAME = 1, TYPE_UNIT };
 enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_LINK, SAMPLE_VALUES, SAMPLE_TIMES };
-enum { LINK_TRACE = 1, LINK_SPAN };
 enum { KEY_VALUE_KEY = 1, KEY_VALUE_VALUE };
 enum { ANY_TEXT = 1, ANY_NUMBER = 3 };
-enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE };
 
 #define TEXT_A_BYTE 16 /* names gone through, by the size of the file: a thread's name stands in each sample */
 #define ID_CHARS 33
+#define ENTRIES_OF_CUT 3u /* by which the dictionary of a file that is cut is told from other bytes */
 
 static bool has_memory(const struct otlp *o)
 {
@@ -40,20 +39,9 @@ static bool is(const struct foreign_text *t, const char *word)
 	return t->length == strlen(word) && memcmp(t->bytes, word, t->length) == 0;
 }
 
-/* The message in field FIELD of MESSAGE; an empty one: there is none. */
-static struct proto message_in(struct proto message, uint64_t field)
-{
-	struct proto found = proto_of(message.at, 0);
-
-	while (proto_next(&message))
-		if (proto_is(&message, field, PULL_LENGTH))
-			found = proto_inner(&message);
-	return found;
-}
-
 static struct otlp_type type_in(struct proto profile, uint64_t field)
 {
-	struct proto type = message_in(profile, field);
+	struct proto type = otlp_message_in(profile, field);
 
 	return (struct otlp_type){proto_number_in(type, TYPE_NAME), proto_number_in(type, TYPE_UNIT)};
 }
@@ -85,11 +73,19 @@ static void keep_dictionary(struct otlp *o, struct proto m)
 	o->cut |= m.bad;
 }
 
+/* Nanoseconds; 0: below 0, or in no time that there will be. */
+static uint64_t moment_in(struct proto profile, uint64_t field)
+{
+	uint64_t ns = proto_number_in(profile, field);
+
+	return ns > INT64_MAX / 2 ? 0 : ns;
+}
+
 static void keep_profile(struct otlp *o, struct proto profile)
 {
 	struct otlp_type type = type_in(profile, PROFILE_SAMPLE_TYPE), *kept;
-	uint64_t start = proto_number_in(profile, PROFILE_TIME);
-	uint64_t end = start + proto_number_in(profile, PROFILE_DURATION);
+	uint64_t start = moment_in(profile, PROFILE_TIME);
+	uint64_t end = start + moment_in(profile, PROFILE_DURATION);
 
 	if (column_of(o, type) == o->types.count) {
 		kept = o->types.count < FOREIGN_NUMBERS_MOST ? VECTOR_PUSH(&o->types) : NULL;
@@ -119,7 +115,7 @@ static void keep_resource(struct otlp *o, struct proto m)
 		if (!proto_is(&m, RESOURCE_ATTRIBUTES, PULL_LENGTH))
 			continue;
 		key = otlp_text_in(proto_inner(&m), KEY_VALUE_KEY);
-		value = message_in(proto_inner(&m), KEY_VALUE_VALUE);
+		value = otlp_message_in(proto_inner(&m), KEY_VALUE_VALUE);
 		text = otlp_text_in(value, ANY_TEXT);
 		if (is(&key, "service.name") && !info->main_class)
 			info->main_class = strings_add(strings, text.bytes, text.length);
@@ -138,13 +134,13 @@ static void walk(struct otlp *o, struct proto m, bool samples)
 	struct foreign_text name;
 	struct proto scope;
 
-	while (has_memory(o) && proto_next(&m)) {
+	while (has_memory(o) && proto_next_cut(&m)) {
 		if (!samples && proto_is(&m, RESOURCE_PROFILES_RESOURCE, PULL_LENGTH))
 			keep_resource(o, proto_inner(&m));
 		if (!proto_is(&m, RESOURCE_PROFILES_SCOPE_PROFILES, PULL_LENGTH))
 			continue;
 		scope = proto_inner(&m);
-		while (has_memory(o) && proto_next(&scope)) {
+		while (has_memory(o) && proto_next_cut(&scope)) {
 			if (!samples && proto_is(&scope, SCOPE_PROFILES_SCOPE, PULL_LENGTH)) {
 				name = otlp_text_in(proto_inner(&scope), SCOPE_NAME);
 				o->ours |= is(&name, "jstrobe");
@@ -164,7 +160,7 @@ static void pass(struct otlp *o, bool samples)
 {
 	struct proto m = proto_of(o->bytes, o->size);
 
-	while (has_memory(o) && proto_next(&m)) {
+	while (has_memory(o) && proto_next_cut(&m)) {
 		if (proto_is(&m, DATA_RESOURCE_PROFILES, PULL_LENGTH))
 			walk(o, proto_inner(&m), samples);
 		else if (!samples && proto_is(&m, DATA_DICTIONARY, PULL_LENGTH))
@@ -179,17 +175,14 @@ static void pass(struct otlp *o, bool samples)
 
 static void read_attribute(struct otlp *o, uint64_t number)
 {
-	struct proto m = otlp_item(o, OTLP_ATTRIBUTES, number), value;
-	struct foreign_text key = otlp_text(o, proto_number_in(m, ATTRIBUTE_KEY)), text;
+	struct otlp_known a = otlp_known(o, OTLP_ATTRIBUTES, number);
 
-	value = message_in(m, ATTRIBUTE_VALUE);
-	text = otlp_text_in(value, ANY_TEXT);
-	if (!key.length)
+	if (!a.first.length)
 		return;
-	if (text.length || !proto_number_in(value, ANY_NUMBER))
-		foreign_labels_text(&o->labels, &key, &text);
+	if (a.second.length || !a.number)
+		foreign_labels_text(&o->labels, &a.first, &a.second);
 	else
-		foreign_labels_number(&o->labels, &key, proto_number_in(value, ANY_NUMBER));
+		foreign_labels_number(&o->labels, &a.first, a.number);
 }
 
 /* Bytes as hexadecimal digits; "" if there are more than an id has. */
@@ -210,11 +203,10 @@ static void put_id(char *to, size_t size, const struct foreign_text *bytes)
 
 static void read_link(struct otlp *o, uint64_t number)
 {
-	struct proto m = otlp_item(o, OTLP_LINKS, number);
-	struct foreign_text trace = otlp_text_in(m, LINK_TRACE), span = otlp_text_in(m, LINK_SPAN);
+	struct otlp_known link = otlp_known(o, OTLP_LINKS, number);
 
-	put_id(o->labels.trace, MIN(sizeof(o->labels.trace), (size_t)ID_CHARS), &trace);
-	put_id(o->labels.span, sizeof(o->labels.span), &span);
+	put_id(o->labels.trace, MIN(sizeof(o->labels.trace), (size_t)ID_CHARS), &link.first);
+	put_id(o->labels.span, sizeof(o->labels.span), &link.second);
 }
 
 /* The sum of the values of field M, or how many there are. */
@@ -344,9 +336,15 @@ static int judge(struct otlp *o, const char *wrong, uint64_t at, struct error *e
 
 	if (!has_memory(o))
 		return conversion_no_memory(o->c, err);
-	if (!o->made && (o->lost || (o->samples && !o->tables[OTLP_STACKS].count)))
+	if (!o->made && wrong)
+		return error_set(err, EINVAL, "%s: profiles of OTLP that are cut or damaged: byte %llu should be %s; "
+				 "make the file anew", name, (unsigned long long)at, wrong);
+	if (!o->made && (o->lost || o->cut || (o->samples && !o->tables[OTLP_STACKS].count)))
 		return error_set(err, EINVAL, "%s: profiles of OTLP whose functions are missing: cut or damaged, or "
 				 "of a version before 1.9 of opentelemetry-proto; make the file anew", name);
+	if (o->cut && !o->samples)
+		return error_set(err, EINVAL, "%s: profiles of OTLP that are cut or damaged before their first sample; "
+				 "make the file anew", name);
 	if (wrong)
 		buffer_printf(notes, "%s: from byte %llu on, which should be %s, this JSON is cut or damaged; "
 			      "what stands before is read\n", name, (unsigned long long)at, wrong);
@@ -368,6 +366,9 @@ static void free_all(struct otlp *o)
 
 	for (i = 0; i < OTLP_TABLES; i++)
 		free(o->tables[i].items);
+	for (i = 0; i < OTLP_TABLES; i++)
+		map_free(&o->known_of[i]);
+	free(o->known.items);
 	free(o->places.items);
 	free(o->lines.items);
 	free(o->types.items);
@@ -424,31 +425,64 @@ int otlp_json_read(struct conversion *c, struct error *err)
 	return rc;
 }
 
-/* Whether M has only messages in fields 1 to MOST, and one at least. */
-static bool is_of_messages(struct proto m, unsigned most)
+/* How many messages M has, if it has nothing else than those in fields 1 to MOST; CUT: the last field may be. */
+static unsigned messages_of(struct proto m, unsigned most, bool cut)
 {
 	unsigned n = 0;
 
-	while (proto_next(&m)) {
+	while (cut ? proto_next_cut(&m) : proto_next(&m)) {
 		if (m.type != PULL_LENGTH || m.field > most)
-			return false;
+			return 0;
 		n++;
 	}
-	return n && !m.bad;
+	return cut || !m.bad ? n : 0;
 }
 
+/* The first message in field FIELD of M, which has only messages in fields 1 to MOST; an empty one: there is none. */
+static struct proto first_in(struct proto m, unsigned field, unsigned most)
+{
+	struct proto none = proto_of(m.at, 0);
+
+	if (!messages_of(m, most, true))
+		return none;
+	while (proto_next_cut(&m))
+		if (m.field == field)
+			return proto_inner(&m);
+	return none;
+}
+
+/* Whether M is a profile, as its type says: no other message of OTLP has two numbers in that place. */
+static bool is_profile(struct proto m)
+{
+	struct proto type = otlp_message_in(m, PROFILE_SAMPLE_TYPE);
+	unsigned numbers = 0;
+
+	if (!proto_next_cut(&m) || !proto_is(&m, PROFILE_SAMPLE_TYPE, PULL_LENGTH))
+		return false;
+	while (proto_next(&type)) {
+		if (type.type != PULL_VARINT || type.field > TYPE_UNIT)
+			return false;
+		numbers++;
+	}
+	return numbers && !type.bad;
+}
+
+/* Whether the dictionary is there, or the first profile is: what stands behind it may be cut off. */
 bool otlp_is(const struct input *in)
 {
-	struct proto m = proto_of(in->bytes, in->size), tables;
-	bool dictionary = false;
+	struct proto m = proto_of(in->bytes, in->size), resource = proto_of(in->bytes, 0);
+	unsigned entries = 0;
 
-	while (proto_next(&m)) {
+	while (proto_next_cut(&m)) {
 		if (m.type != PULL_LENGTH || m.field > DATA_DICTIONARY)
 			return false;
-		if (m.field != DATA_DICTIONARY)
-			continue;
-		tables = proto_inner(&m);
-		dictionary |= is_of_messages(tables, OTLP_STACKS);
+		if (m.field == DATA_DICTIONARY)
+			entries = MAX(entries, messages_of(proto_inner(&m), OTLP_STACKS, m.bad));
+		else if (resource.at == resource.end)
+			resource = proto_inner(&m);
 	}
-	return dictionary && !m.bad;
+	if (entries >= (m.bad ? ENTRIES_OF_CUT : 1u))
+		return true;
+	resource = first_in(resource, RESOURCE_PROFILES_SCOPE_PROFILES, RESOURCE_PROFILES_SCHEMA);
+	return is_profile(first_in(resource, SCOPE_PROFILES_PROFILES, SCOPE_PROFILES_SCHEMA));
 }

@@ -19,6 +19,7 @@
 #define LINE_MOST LIMIT_BYTES(1u << 20) /* bytes */
 #define TOKENS 24                       /* of a sample's line that are looked at */
 #define FIRST_LINES 200                 /* that may be comments */
+#define BEFORE (NS_PER_MS << 27)        /* ns that a sample may be before the first one: CPUs are in no order */
 #define MODIFIERS "ukhHGpPIDSWeb"       /* behind an event: cycles:ukH */
 #define KERNEL_DIGITS "ffff"            /* how an address of the kernel begins */
 
@@ -91,7 +92,9 @@ static unsigned split(const struct line *line, struct foreign_text words[TOKENS]
 static const char *number_at(const char *text, const char *end, uint64_t *number)
 {
 	for (*number = 0; text < end && ascii_is_digit(*text); text++)
-		*number = *number > UINT64_MAX / 10 - 1 ? *number : *number * 10 + (uint64_t)(*text - '0');
+		if (__builtin_mul_overflow(*number, 10, number) ||
+		    __builtin_add_overflow(*number, (uint64_t)(*text - '0'), number))
+			*number = UINT64_MAX;
 	return text;
 }
 
@@ -361,7 +364,7 @@ static void end_sample(struct perf_script *p)
 	values[VALUE_WEIGHT] = p->head.period ? p->head.period : 1;
 	at = foreign_labels_place(&p->labels, &p->event, stack);
 	at.timed = p->head.time != 0;
-	at.time = (int64_t)(p->head.time - p->begin);
+	at.time = (int64_t)(p->head.time - p->begin + BEFORE);
 	if (!to->no_memory)
 		foreign_events_add(&p->events, &p->event, values, &at);
 }
@@ -394,6 +397,16 @@ static void read_line(struct perf_script *p, const struct line *line)
 }
 
 /* ---- the whole ---- */
+
+/* Times count from the earliest sample on, which is known only now. */
+static void begin_at_first(struct perf_script *p)
+{
+	uint64_t earlier = MIN(p->begin - p->first_time, (uint64_t)BEFORE);
+	size_t i;
+
+	for (i = 0; i < p->c->aggregate.families.count; i++)
+		moments_earlier(&p->c->aggregate.families.items[i].moments, BEFORE - earlier);
+}
 
 static int judge(struct perf_script *p, const char *at, struct error *err)
 {
@@ -435,6 +448,7 @@ int perf_script_read(struct conversion *c, struct error *err)
 		}
 	}
 	end_sample(&p);
+	begin_at_first(&p);
 	c->info.end_ns = p.last_time - p.first_time;
 	rc = judge(&p, at, err);
 	free(p.frames.items);

@@ -146,9 +146,7 @@ static uint32_t stack_of(struct pprof *p, bool as_object)
 	p->stack.count = 0;
 	for (i = p->ids.count; i-- > 0 && !p->no_memory;) { /* the leaf comes first */
 		place = pprof_place(p, p->ids.items[i]);
-		if (to->most_words && to->stacks.words.count + p->stack.count + place->count > to->most_words)
-			read_aggregate_refuse(to, "deep stacks");
-		p->no_memory |= to->no_memory;
+		p->no_memory |= !read_aggregate_walk(to, place->count, p->stack.count + place->count);
 		if (i == 0 && as_object && place->is_class) {
 			pprof_push(p, &p->stack, place->object - 1);
 			continue;
@@ -349,6 +347,9 @@ int pprof_read(struct conversion *c, struct error *err)
 	free(p->frames.items);
 	free(p->ids.items);
 	free(p->stack.items);
+	free(p->known.items);
+	map_free(&p->known_functions);
+	map_free(&p->known_mappings);
 	id_table_free(&p->functions);
 	id_table_free(&p->mappings);
 	id_table_free(&p->locations);

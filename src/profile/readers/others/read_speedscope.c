@@ -11,6 +11,8 @@
 #include "profile/readers/others/others.h"
 
 #define OURS "jstrobe "
+#define SEPARATOR ", " /* of our name's parts */
+#define TID " tid="
 
 /* Time or bytes at a node. */
 struct part {
@@ -22,6 +24,11 @@ struct speedscope {
 	struct foreign_json f;
 	struct numbers frames;
 	VECTOR(struct part) parts; /* of the present profile */
+	size_t sampled;            /* parts that want a weight */
+	uint32_t node;             /* what is entered and not left yet */
+	long double at, end;       /* of the last event; where all of them end, if has_end */
+	bool has_events, has_end;
+	uint64_t crossed;          /* functions that are left before one that they entered */
 	struct buffer name, unit, event; /* of the present profile; event: of the file, if it is ours */
 	uint32_t profiles;
 	bool ours;
@@ -43,6 +50,16 @@ static void keep_text(struct speedscope *s, struct buffer *to)
 	buffer_putc(to, '\0');
 	to->length -= to->length != 0;
 	s->f.no_memory |= to->failed != 0;
+}
+
+/* Where PART stands in TEXT for the last time; NULL: nowhere. */
+static char *last_of(char *text, const char *part)
+{
+	char *at = strstr(text, part), *last = NULL;
+
+	for (; at; at = strstr(at + 1, part))
+		last = at;
+	return last;
 }
 
 /* ---- frames ---- */
@@ -128,6 +145,7 @@ static void read_samples(struct speedscope *s)
 		while (foreign_json_goes_on(&s->f) && json_item(&s->f.j))
 			node = foreign_tree_child(&s->f.tree, node, frame_at(s, json_real(&s->f.j)));
 		push_part(s, node);
+		s->sampled++;
 	}
 }
 
@@ -149,10 +167,29 @@ static void read_weights(struct speedscope *s, struct part **weights, size_t *co
 	*count = list.count;
 }
 
-/* One event {type, frame, at}; what passed since LAST belongs to NODE. */
-static void read_event(struct speedscope *s, uint32_t *node, long double *last, bool *first)
+/* What passed since the last event belongs to what is entered. */
+static void pass_time(struct speedscope *s, long double at)
 {
-	long double at = *last, frame = -1;
+	struct part *part = s->has_events && at != s->at && s->node != FOREIGN_TREE_ROOT ? push_part(s, s->node) : NULL;
+
+	if (part)
+		part->weight = at - s->at;
+	s->has_events = true;
+	s->at = at;
+}
+
+/* The innermost function is left; it should be FRAME. */
+static void leave(struct speedscope *s, long double frame)
+{
+	if (frame_at(s, frame) != foreign_tree_frame(&s->f.tree, s->node))
+		s->crossed++;
+	s->node = foreign_tree_caller(&s->f.tree, s->node);
+}
+
+/* One event {type, frame, at}. */
+static void read_event(struct speedscope *s)
+{
+	long double at = s->at, frame = -1;
 	char type = '\0';
 	const char *key;
 
@@ -170,32 +207,21 @@ static void read_event(struct speedscope *s, uint32_t *node, long double *last, 
 	}
 	if (!foreign_json_goes_on(&s->f))
 		return;
-	if (!*first && at != *last && *node != FOREIGN_TREE_ROOT) {
-		struct part *part = push_part(s, *node);
-
-		if (part)
-			part->weight = at - *last;
-	}
-	*first = false;
-	*last = at;
+	pass_time(s, at);
 	if (type == 'O')
-		*node = foreign_tree_child(&s->f.tree, *node, frame_at(s, frame));
-	else if (type == 'C' && *node != FOREIGN_TREE_ROOT)
-		*node = foreign_tree_caller(&s->f.tree, *node);
+		s->node = foreign_tree_child(&s->f.tree, s->node, frame_at(s, frame));
+	else if (type == 'C' && s->node != FOREIGN_TREE_ROOT)
+		leave(s, frame);
 	else
 		s->f.lost++;
 }
 
 static void read_events(struct speedscope *s)
 {
-	uint32_t node = FOREIGN_TREE_ROOT;
-	long double last = 0;
-	bool first = true;
-
 	if (!json_open(&s->f.j, '['))
 		return;
 	while (foreign_json_goes_on(&s->f) && json_item(&s->f.j))
-		read_event(s, &node, &last, &first);
+		read_event(s);
 }
 
 /* "cpu: [main tid=12]" of ours, any text of others: the thread, and the event to NAME. */
@@ -219,11 +245,11 @@ static void name_thread(struct speedscope *s, char *event, size_t size)
 	end = name + strlen(name);
 	if (s->ours && end[-1] == ']') {
 		*--end = '\0';
-		tid = strstr(++name, " tid=");
+		tid = last_of(++name, TID); /* the name may have one, too */
 		if (tid) {
 			*tid = '\0';
 			end = tid;
-			l->tid = strtoul(tid + 5, NULL, 10);
+			l->tid = strtoul(tid + strlen(TID), NULL, 10);
 		}
 	}
 	buffer_append(&l->name, name, (size_t)(end - name));
@@ -259,14 +285,23 @@ static void end_profile(struct speedscope *s)
 	}
 }
 
+static bool read_end(struct speedscope *s)
+{
+	s->end = json_real(&s->f.j);
+	return true;
+}
+
 static void read_profile(struct speedscope *s)
 {
 	struct part *weights = NULL;
 	size_t count = 0, i;
 	const char *key;
 
-	s->parts.count = 0;
+	s->parts.count = s->sampled = 0;
 	s->name.length = s->unit.length = 0;
+	s->node = FOREIGN_TREE_ROOT;
+	s->has_events = s->has_end = false;
+	s->at = 0;
 	if (!json_open(&s->f.j, '{'))
 		return;
 	while (foreign_json_goes_on(&s->f) && (key = json_key(&s->f.j))) {
@@ -280,12 +315,18 @@ static void read_profile(struct speedscope *s)
 			read_weights(s, &weights, &count);
 		else if (strcmp(key, "events") == 0)
 			read_events(s);
+		else if (strcmp(key, "endValue") == 0 && json_peek(&s->f.j) != 'n')
+			s->has_end = read_end(s);
 		else
 			json_skip(&s->f.j);
 	}
 	for (i = 0; i < s->parts.count && i < count; i++)
 		s->parts.items[i].weight = weights[i].weight;
 	free(weights);
+	if (foreign_json_goes_on(&s->f))
+		s->f.alone += s->sampled > count ? s->sampled - count : count - s->sampled;
+	if (foreign_json_goes_on(&s->f) && s->has_end && s->end > s->at)
+		pass_time(s, s->end); /* what nothing leaves lasts until then */
 	if (has_memory(s))
 		end_profile(s);
 }
@@ -295,13 +336,13 @@ static void read_profile(struct speedscope *s)
 /* Our own name is "MAIN CLASS, EVENT". */
 static void read_name(struct speedscope *s)
 {
-	const char *comma;
+	char *comma;
 
 	keep_text(s, &s->name);
-	comma = s->name.length ? strrchr(s->name.data, ',') : NULL;
+	comma = s->name.length ? last_of(s->name.data, SEPARATOR) : NULL;
 	s->event.fd = -1;
 	s->event.length = 0;
-	buffer_puts(&s->event, comma ? comma + 2 : s->name.length ? s->name.data : "");
+	buffer_puts(&s->event, comma ? comma + strlen(SEPARATOR) : s->name.length ? s->name.data : "");
 	buffer_putc(&s->event, '\0');
 	s->event.length -= s->event.length != 0;
 	if (comma)
@@ -354,6 +395,9 @@ int speedscope_read(struct conversion *c, struct error *err)
 		foreign_json_again(&s.f);
 		read_each(&s, "profiles", read_profile);
 	}
+	if (s.crossed)
+		buffer_printf(&c->notes, "%s: %llu times a function is left before one that it entered; the innermost "
+			      "is taken to be left\n", c->in.name, (unsigned long long)s.crossed);
 	rc = foreign_json_end(&s.f, "speedscope", err);
 	free(s.frames.items);
 	free(s.parts.items);

@@ -1,19 +1,33 @@
 #include "profile/writers/page/page_put.h"
+
+#include <errno.h>
+
+#include "common/base/clean.h"
+#include "common/base/utf8.h"
 #include "profile/writers/protobuf.h"
 
 #include "page_template.h"
 
-/* TEXT for the inside of an element. */
+/* TEXT for the inside of an element: names in it may be of any bytes. */
 static void put_html(struct buffer *out, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '<')
+	struct buffer valid = BUFFER_INIT, seen = BUFFER_INIT;
+	size_t i;
+
+	utf8_put(&valid, text);
+	clean_put(&seen, valid.length ? valid.data : "", valid.length, CLEAN_TEXT);
+	for (i = 0; i < seen.length; i++) {
+		if (seen.data[i] == '<')
 			buffer_puts(out, "&lt;");
-		else if (*text == '&')
+		else if (seen.data[i] == '&')
 			buffer_puts(out, "&amp;");
 		else
-			buffer_putc(out, *text);
+			buffer_putc(out, seen.data[i]);
 	}
+	if (valid.failed || seen.failed)
+		out->failed = out->failed ? out->failed : ENOMEM;
+	buffer_free(&valid);
+	buffer_free(&seen);
 }
 
 void page_begin(struct buffer *out, const char *title, const char *report)

@@ -23,10 +23,12 @@
 #include "common/base/json_writer.h"
 #include "common/base/map.h"
 #include "common/base/vector.h"
+#include "common/base/wide.h"
 #include "profile/model/sorted.h"
 #include "profile/writers/page/page_put.h"
 
 #define QUANTA 100        /* of a sample */
+#define MOST_QUANTA ((uint64_t)1 << 61) /* of a moment */
 
 struct place {
 	uint32_t node, thread; /* thread: + 1 */
@@ -72,24 +74,31 @@ static bool is_even(const struct profile *p, uint64_t usual)
 	for (i = 0; i < p->moment_count; i++) {
 		uint64_t one = p->moments[i].weight / MAX(p->moments[i].samples, 1u);
 
-		if (one > 4 * usual || one < usual / 4)
+		if (one / 4 > usual || one < usual / 4)
 			return false;
 	}
 	return true;
 }
 
+/* Files may have any weights: none is more than MOST_QUANTA, so that what two of them differ by has a sign. */
 static void find_quantum(struct timeline *t)
 {
 	const struct profile *p = t->profile;
-	uint64_t samples = 0, weight = 0, usual, i;
+	uint64_t samples = 0, weight = 0, heaviest = 0, usual, i;
+	uint32_t most = 1;
 
 	for (i = 0; i < p->moment_count; i++) {
 		samples += p->moments[i].samples;
-		weight += p->moments[i].weight;
+		weight = wide_add(weight, p->moments[i].weight);
+		heaviest = MAX(heaviest, p->moments[i].weight);
+		most = MAX(most, p->moments[i].samples);
 	}
 	usual = samples ? weight / samples : 0;
 	t->quantum = usual > QUANTA && is_even(p, usual) ? usual / QUANTA : 1;
+	t->quantum = MAX(t->quantum, heaviest / MOST_QUANTA + 1);
 	t->usual = usual / t->quantum;
+	if (t->usual > MOST_QUANTA / most)
+		t->usual = 0;
 }
 
 static int by_moments(const void *a, const void *b)
@@ -172,7 +181,8 @@ static void put_places(struct json_writer *w, const struct timeline *t, const st
 static void put_moment(struct page_bytes *e, const struct timeline *t, const struct profile_moment *m, uint32_t place,
 		       uint32_t steps)
 {
-	int64_t quanta = (int64_t)((m->weight + t->quantum / 2) / t->quantum);
+	uint64_t rest = m->weight % t->quantum;
+	int64_t quanta = (int64_t)(m->weight / t->quantum + (rest >= t->quantum - rest));
 	int64_t beside = quanta - (int64_t)(m->samples * t->usual);
 	bool more = m->span || m->samples != 1;
 
@@ -202,13 +212,13 @@ static void put_moments(struct json_writer *w, const struct timeline *t, const s
 	json_put_number(w, "count", p->moment_count);
 }
 
-/* How many steps the profile is long: to its end, or to that of its last sample. */
+/* How many steps the profile is long: to its end, or to that of its last sample, as JSON has it (json_times.c). */
 static uint64_t steps_of(const struct profile *p)
 {
 	uint64_t steps = (p->duration + p->moment_step - 1) / p->moment_step, i;
 
 	for (i = 0; i < p->moment_count; i++)
-		steps = MAX(steps, (uint64_t)p->moments[i].at + 1);
+		steps = MAX(steps, (uint64_t)p->moments[i].at + p->moments[i].span + 1);
 	return steps;
 }
 
