@@ -8,8 +8,12 @@
  * Of a trace (D.calls, src/profile/writers/page/calls_page.c) samples are invocations: a node's own are those of itself, and
  * weight is wall-clock time.
  */
-const shownEvent = () => +new URLSearchParams(location.hash.slice(1)).get('event') || 0;
-const SHOWN = shownEvent() < PROFILES.length ? shownEvent() : 0;
+/* An address may be any text: what is no number of an event is the first one. */
+const shownEvent = () => {
+  const asked = Number(new URLSearchParams(location.hash.slice(1)).get('event'));
+  return Number.isInteger(asked) && asked > 0 && asked < PROFILES.length ? asked : 0;
+};
+const SHOWN = shownEvent();
 const D = PROFILES[SHOWN];
 /* Waits for work are left out of all numbers, unless the address asks for them. */
 const asksForIdle = () => new URLSearchParams(location.hash.slice(1)).get('idle') === '1';
@@ -153,27 +157,53 @@ function nameChoices(id) {
 
 /* ---- search ---- */
 
-/* A test for the text QUERY: a regular expression, plain text where it is none; case counts only
- * when it has capitals. null for an empty query. */
+const SEARCH_MS = 2000, NO_PATTERN = 'not a regular expression', SLOW_PATTERN = 'as a regular expression it takes too long';
+
+/* A test for the text QUERY: a regular expression, plain text where it is none or takes too long (LITERAL says which); case
+ * counts only when it has capitals. null for an empty query. */
 function matcher(query) {
   if (!query) return null;
-  const flags = query === query.toLowerCase() ? 'i' : '';
-  let pattern, literal = false;
+  const anyCase = query === query.toLowerCase();
+  let literal = '', names = null, test = null;
   try {
-    pattern = new RegExp(query, flags);
-  } catch (error) {
-    pattern = new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), flags);
-    literal = true;
+    const pattern = new RegExp(query, anyCase ? 'i' : '');
+    test = (text) => pattern.test(text);
+    names = matchedNames(test, /\)[*+{]/.test(query));
+    if (!names) literal = SLOW_PATTERN;
+  } catch (error) { /* some are refused at their first use */
+    literal = NO_PATTERN;
   }
-  const names = new Uint8Array(D.names.length);
-  let any = false;
-  for (let i = 0; i < names.length; i++) {
-    if (pattern.test(D.names[i])) {
-      names[i] = 1;
-      any = true;
+  if (literal) {
+    test = (text) => (anyCase ? text.toLowerCase() : text).includes(query);
+    names = Uint8Array.from(D.names, (name) => (test(name) ? 1 : 0));
+  }
+  return { query, literal, names, any: names.includes(1), test };
+}
+
+/* Which names TEST finds; null: that takes too long. Nothing stops an expression that runs away, and what it takes grows with the
+ * length, up to two times or more with each letter. So the short names come first, and where the next one is much longer, or
+ * groups are REPEATED, its beginnings come before it. Names of threads are searched, too. */
+function matchedNames(test, repeated) {
+  const names = new Uint8Array(D.names.length), until = performance.now() + SEARCH_MS;
+  let shorter = 0;
+  for (const [text, i] of textsByLength()) {
+    for (let n = longer(repeated ? 0 : shorter); n < text.length; n = longer(n)) {
+      test(text.slice(0, n));
+      if (performance.now() > until) return null;
     }
+    if (test(text) && i < names.length) names[i] = 1;
+    if (performance.now() > until) return null;
+    shorter = text.length;
   }
-  return { query, literal, names, any, test: (text) => pattern.test(text) };
+  return names;
+}
+
+const longer = (length) => (length < 60 ? length + 2 : Math.ceil(length * 1.25));
+
+let byLength = null;
+function textsByLength() {
+  if (!byLength) byLength = [...D.names, ...D.threads.map(([, name]) => name)].map((text, i) => [text, i]).sort((a, b) => a[0].length - b[0].length);
+  return byLength;
 }
 
 /* What the matching stacks below node FROM come to, each counted once. */

@@ -23,6 +23,11 @@ function onPage(advice) {
   return text.replace(/^--lines shows which lines; t(.*), who (.*)$/, D.lines ? 'T$1 shows who $2' : 'T$1 shows who $2 With --lines a recording says which lines.');
 }
 
+/* Its first word is a group of threads by name, or where that is not known, "threads". */
+function asSentence(text) {
+  return text.replace(/^threads(?= (and others )?waited )/, 'Threads');
+}
+
 function renderFindings(search) {
   const found = PROFILES[0].findings, list = make('ol');
   const section = $('#findings');
@@ -34,7 +39,7 @@ function renderFindings(search) {
     return;
   }
   for (const finding of found) {
-    const item = make('li', '', finding.sentence);
+    const item = make('li', '', asSentence(finding.sentence));
     if (finding.look) {
       const show = make('button', 'look', 'show');
       show.type = 'button';

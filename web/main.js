@@ -35,9 +35,16 @@ function readAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
   for (const key of Object.keys(defaults)) state[key] = words.has(key) ? words.get(key) : defaults[key];
   if (!TABS.includes(state.tab)) state.tab = 'graph';
-  if (!(state.group in GROUPS)) state.group = defaults.group;
+  if (!Object.keys(GROUPS).includes(state.group)) state.group = defaults.group;
+  state.event = String(SHOWN);
+  for (const key of ['focus', 'method']) state[key] = methodAsked(state[key]);
   if (!['samples', 'weight'].includes(state.unit)) state.unit = defaults.unit;
   if (state.view !== 'callees') state.view = state.view === 'callers' ? 'callers' : defaults.view;
+}
+
+/* The method whose name has number WORD in the address; '': there is none. */
+function methodAsked(word) {
+  return /^\d+$/.test(word) && +word < D.names.length ? String(methodOf[+word]) : '';
 }
 
 function writeAddress(newEntry) {
@@ -65,10 +72,21 @@ function zoomTo(node) {
 
 /* With thread frames in the graph, a thread's row leads there; null without. */
 function zoomToThread(tid) {
-  const end = ` tid=${tid}]`;
-  for (let i = 1; i <= tree.count; i = tree.end[i])
-    if (isThreadName(tree.name[i]) && D.names[tree.name[i]].endsWith(end)) return () => change({ tab: 'graph', view: 'callees', focus: '', zoom: 'i' + i }, true);
-  return null;
+  const i = threadRoots().get(tid);
+  return i ? () => change({ tab: 'graph', view: 'callees', focus: '', zoom: 'i' + i }, true) : null;
+}
+
+/* The node of each thread's frame by its tid, made at first use. */
+let rootOfThread = null;
+function threadRoots() {
+  if (rootOfThread) return rootOfThread;
+  rootOfThread = new Map();
+  for (let i = 1; i <= tree.count; i = tree.end[i]) {
+    if (!isThreadName(tree.name[i])) continue;
+    const tid = +/(\d+)\]$/.exec(D.names[tree.name[i]])[1];
+    if (!rootOfThread.has(tid)) rootOfThread.set(tid, i);
+  }
+  return rootOfThread;
 }
 
 /* ---- drawing all from the state ---- */
@@ -123,9 +141,17 @@ function renderGraph(home) {
   const empty = root.samples === 0;
   $('#nothing').hidden = !empty;
   $('#scroller').hidden = $('#crumbs').hidden = empty;
-  if (empty) $('#nothing').textContent = SHOWS_IDLE ? D.loss : 'All threads waited for work. “All waits” shows where.';
+  if (empty) $('#nothing').textContent = whyEmpty();
   renderCrumbs();
   if (!empty) graph.show(root, zoom, state.unit, state.flip === '1', home);
+}
+
+/* Why there is nothing to draw. */
+function whyEmpty() {
+  const part = T && T.selected, then = part ? ' in this part of the time' : '';
+  if (tree.totalSamples[0]) return `No samples of ${shortName(+state.focus)}${then}.`; /* the callers of one method */
+  if (part ? waitsLeftOut(part) : !SHOWS_IDLE) return `All threads waited for work${then}. “All waits” shows where.`;
+  return part ? `No samples${then}.` : D.loss;
 }
 
 /* The way to the zoomed frame; the middle of a long one is left out. */
@@ -189,7 +215,7 @@ function renderMatched() {
     text += ` · ${percent(inside, zoom[state.unit])} here`;
   }
   out.textContent = text;
-  out.title = `Stacks with a match: ${text} of all ${UNITS[state.unit]}` + (match.literal ? ' (not a regular expression: searched as plain text)' : '');
+  out.title = `Stacks with a match: ${text} of all ${UNITS[state.unit]}` + (match.literal ? ` (${match.literal}: searched as plain text)` : '');
 }
 
 /* The bar of self time by kind is the legend, too. */
@@ -522,7 +548,7 @@ function wire() {
   $('#help').addEventListener('click', () => $('#keys').showModal());
   addEventListener('keydown', onKey);
   addEventListener('popstate', () => {
-    if ((shownEvent() !== SHOWN && shownEvent() < PROFILES.length) || (D.idle && asksForIdle() !== SHOWS_IDLE)) location.reload();
+    if (shownEvent() !== SHOWN || (D.idle && asksForIdle() !== SHOWS_IDLE)) location.reload();
     readAddress();
     render(true);
   });

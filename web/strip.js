@@ -176,14 +176,14 @@ class Strip {
     this.draw();
   }
 
-  /* Arrows move the selection, with Shift its end. */
+  /* Arrows move the selection, which keeps its length at the edges; with Shift its end. */
   key(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
     const by = step * Math.max(1, Math.round((seen.to - seen.from) / 50));
-    const now = T.selected || { from: seen.from, to: seen.from + Math.abs(by) * 5 };
-    const from = Math.max(0, now.from + (event.shiftKey ? 0 : by)), to = Math.min(T.steps, now.to + by);
-    if (to > from) this.choose(from, to);
+    const now = T.selected || { from: seen.from, to: Math.min(seen.to, seen.from + Math.abs(by) * 5) };
+    const moved = Math.max(event.shiftKey ? now.from + 1 - now.to : -now.from, Math.min(T.steps - now.to, by));
+    if (moved || !T.selected) this.choose(now.from + (event.shiftKey ? 0 : moved), now.to + moved);
     event.preventDefault();
     event.stopPropagation();
   }

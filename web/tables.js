@@ -1,5 +1,5 @@
 /* tables.js - hot methods (classes, packages) with their callers and callees, and threads. */
-const FIRST_ROWS = 200;
+const FIRST_ROWS = 200, THREADS_MOST = 300;
 
 /* An element; TEXT is data and never becomes markup. */
 function make(tag, classes, text) {
@@ -196,6 +196,11 @@ class MethodTable {
   }
 }
 
+/* Below a table that ends before all is told. */
+function moreThan(rows) {
+  return make('p', 'hint', `${count(rows)} more: search narrows them.`);
+}
+
 function drawThreads(section, unit, match, zoomTo) {
   const all = everything(), table = make('table'), head = make('tr'), thead = make('thead'), body = make('tbody');
   [['Share', 2], ['Thread', 1], ['tid', 1]].forEach(([text, span]) => {
@@ -204,23 +209,22 @@ function drawThreads(section, unit, match, zoomTo) {
     head.append(cell);
   });
   thead.append(head);
-  threadRows()
-    .filter((t) => !match || match.test(t.name))
-    .sort((a, b) => b[unit] - a[unit] || a.tid - b.tid)
-    .forEach((t) => {
-      const line = make('tr');
-      line.append(shareCell(t[unit], all), make('td', 'number', value(t, unit)), make('td', '', t.name), make('td', 'number', String(t.tid)));
-      const action = zoomTo(t.tid);
-      if (action) {
-        line.classList.add('link');
-        line.addEventListener('click', action);
-      }
-      body.append(line);
-    });
+  const rows = threadRows().filter((t) => !match || match.test(t.name)).sort((a, b) => b[unit] - a[unit] || a.tid - b.tid);
+  rows.slice(0, THREADS_MOST).forEach((t) => {
+    const line = make('tr');
+    line.append(shareCell(t[unit], all), make('td', 'number', value(t, unit)), make('td', '', t.name), make('td', 'number', String(t.tid)));
+    const action = zoomTo(t.tid);
+    if (action) {
+      line.classList.add('link');
+      line.addEventListener('click', action);
+    }
+    body.append(line);
+  });
   table.append(thead, body);
   const list = make('div', 'list'), groups = groupsOfThreads(unit, match);
   if (groups) list.append(groups);
   list.append(table);
-  if (!body.firstChild) list.append(make('p', 'nothing', match ? 'No thread matches.' : 'No samples.'));
+  if (!rows.length) list.append(make('p', 'nothing', match ? 'No thread matches.' : 'No samples.'));
+  if (rows.length > THREADS_MOST) list.append(moreThan(rows.length - THREADS_MOST));
   section.replaceChildren(list);
 }

@@ -138,6 +138,15 @@ function eachMoment(from, to, wanted, fn) {
   }
 }
 
+/* Whether SELECTION has waits for work that are left out. */
+function waitsLeftOut({ from, to, lane, each }) {
+  const wanted = placesOfLane(lane), part = { samples: 0, weight: 0 };
+  if (SHOWS_IDLE || each) return false;
+  for (let i = firstMoment(Math.max(0, from - T.longest)); i < T.count && T.at[i] < to; i++)
+    if (!T.shown[T.place[i]] && (!wanted || wanted[T.place[i]]) && partOf(i, from, to, part).samples) return true;
+  return false;
+}
+
 /* The first moment at AT or later. */
 function firstMoment(at) {
   let low = 0, high = T.count;

@@ -75,7 +75,7 @@ function renderWork() {
   if (section.hidden) return;
   // the first one is mostly among the findings
   const found = PROFILES[0].findings || [], locks = D.work.locks.filter((text) => !found.some((f) => f.sentence.startsWith(text.slice(0, 380))));
-  locks.forEach((text) => list.append(make('li', '', text)));
+  locks.forEach((text) => list.append(make('li', '', asSentence(text))));
   const busy = groupRows.filter((g) => g.work.weight), all = busy.reduce((sum, g) => sum + g.work.weight, 0);
   const shown = busy.slice(0, GROUPS_ABOVE).filter((g) => g.work.weight > all * LEAST_SHARE);
   const rest = [busy.length > shown.length ? `${count(busy.length - shown.length)} more in the tab Threads` : '', ...D.work.idle];
@@ -90,6 +90,8 @@ function groupsOfThreads(unit, match) {
   const shown = groupRows.filter((g) => (SHOWS_IDLE || g.work.weight) && (!match || match.test(g.name)));
   if (!shown.length) return null;
   const box = make('div', 'all-groups');
-  box.append(groupTable(shown, unit), activityLegend(shown, unit));
+  box.append(groupTable(shown.slice(0, THREADS_MOST), unit));
+  if (shown.length > THREADS_MOST) box.append(moreThan(shown.length - THREADS_MOST));
+  box.append(activityLegend(shown, unit));
   return box;
 }

@@ -42,3 +42,17 @@ def test_advice_is_for_a_reader_of_the_page(page):
     p.path.write_text(before + json.dumps(data).replace("<", "\\u003c") + after, encoding="utf-8")
     p.open()
     assert p.js("return [...document.querySelectorAll('#findings small')].map((s) => s.textContent)") == list(given.values())
+
+
+def test_sentences_begin_with_a_capital(page):
+    """A name stays as it is."""
+    p = page("findings")
+    given = {"threads waited 2.46 s for x.": "Threads waited 2.46 s for x.", "threads and others waited 1 s.": "Threads and others waited 1 s.",
+             "threads-* waited 1 s.": "threads-* waited 1 s.", "order-* waited 1 s.": "order-* waited 1 s."}
+    before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', p.path.read_text(encoding="utf-8"), re.S).groups()
+    data = json.loads(data)
+    data["findings"] = [{"id": "x", "sentence": text, "advice": "", "look": ""} for text in given]
+    p.path = p.path.with_name("capital.html")
+    p.path.write_text(before + json.dumps(data).replace("<", "\\u003c") + after, encoding="utf-8")
+    p.open()
+    assert p.js("return [...document.querySelectorAll('#findings li')].map((li) => li.textContent)") == list(given.values())
