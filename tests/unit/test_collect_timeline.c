@@ -1,6 +1,6 @@
 /*
  * When samples were taken: the agent keeps it in bounded memory (agent/collect/timeline.c), and what the command reads of
- * it (profile/model/read_times.c) has the same samples, stacks and times.
+ * it (profile/model/time/read_times.c) has the same samples, stacks and times.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 
 #include "agent/sources/engine.h"
 #include "collected.h"
-#include "profile/model/times.h"
-#include "profile/model/read_times.h"
+#include "profile/model/time/times.h"
+#include "profile/model/time/read_times.h"
 #include "profile/views/views.h"
 #include "profile/writers/format.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "profile/model/moments.h"
+#include "profile/model/time/moments.h"
 
 #define S NS_PER_S
 

@@ -1,15 +1,15 @@
 /*
  * timeline.h - when the samples of an event were taken, for results that show time. Inner header of the collect room.
  *
- * Each stored sample is a few bytes (profile/model/times.h). Memory is bounded: when it is full, steps become longer,
- * and what is of one step, stack and thread becomes one. Normal code, one thread at a time.
+ * Each stored sample is a few bytes (profile/model/time/times.h). Memory is bounded: when it is full, steps become
+ * longer, and what is of one step, stack and thread becomes one. Normal code, one thread at a time.
  */
 #ifndef JSTROBE_COLLECT_TIMELINE_H
 #define JSTROBE_COLLECT_TIMELINE_H
 
 #include "common/base/pages.h"
 #include "profile/model/profile.h"
-#include "profile/model/times.h"
+#include "profile/model/time/times.h"
 
 #define TIMELINE_STEP_BITS 20 /* at first: 1.05 ms; powers of two, so that a sample costs no division */
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "profile/model/read_times.h"
+#include "profile/model/time/read_times.h"
 #include "profile/writers/format.h"
 
 #define MOST (1u << 18) /* of all events: 8 MB */

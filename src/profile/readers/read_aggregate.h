@@ -7,7 +7,7 @@
 
 #include "common/base/strings.h"
 #include "common/base/vector.h"
-#include "profile/model/moments.h"
+#include "profile/model/time/moments.h"
 #include "profile/model/profile.h"
 #include "profile/readers/input/input.h"
 #include "profile/readers/io_lines.h"

@@ -7,7 +7,7 @@
 
 #include "common/words/events.h"
 #include "profile/model/packed.h"
-#include "profile/model/read_times.h"
+#include "profile/model/time/read_times.h"
 
 #define OUTER_MOST 8 /* frames that may stand outside a stack's thread; an agent makes two */
 

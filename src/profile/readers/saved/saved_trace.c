@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/readers/saved_reader.h"
+#include "profile/readers/saved/saved_reader.h"
 
 #define EVENT "calls"
 /* A node is a stack of its own, as long as it is deep: chains of them cost the square of what the file has. */

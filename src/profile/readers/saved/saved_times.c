@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/wide.h"
-#include "profile/readers/saved_reader.h"
+#include "profile/readers/saved/saved_reader.h"
 
 /* A session that is resumed has pauses, so its duration is no limit. */
 #define LONGEST (10ull * 366 * 86400 * NS_PER_S)

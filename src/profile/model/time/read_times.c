@@ -1,10 +1,10 @@
-#include "profile/model/read_times.h"
+#include "profile/model/time/read_times.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "profile/model/times.h"
-#include "profile/model/moments.h"
+#include "profile/model/time/times.h"
+#include "profile/model/time/moments.h"
 
 /* What NUMBER leads to, less than LIMIT, or UINT32_MAX where it is not known. False: it cannot be. */
 static bool find(uint32_t number, const uint32_t *list, uint32_t count, uint32_t limit, uint32_t *found)

@@ -12,7 +12,7 @@
 #include "profile/readers/frame_text.h"
 #include "profile/readers/jfr/event_sources.h"
 #include "profile/readers/read_contexts.h"
-#include "profile/readers/saved_reader.h"
+#include "profile/readers/saved/saved_reader.h"
 
 #define SCHEMA 1 /* docs/reference/json.md: a higher one means something else */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/readers/saved_reader.h"
+#include "profile/readers/saved/saved_reader.h"
 
 static uint32_t text(struct saved *s)
 {

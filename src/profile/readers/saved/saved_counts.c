@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profile/readers/saved_reader.h"
+#include "profile/readers/saved/saved_reader.h"
 
 /* {"reason": n, ...}; of a reason that this version does not know, the sum in OTHERS (NULL: it does not matter). */
 static void read_losses(struct saved *s, uint64_t lost[LOSS_REASONS], uint64_t *others)

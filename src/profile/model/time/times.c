@@ -1,4 +1,4 @@
-#include "profile/model/times.h"
+#include "profile/model/time/times.h"
 
 #include "common/base/leb.h"
 

@@ -1,7 +1,7 @@
 /*
  * moments.c - moments are gathered, and become fewer where they are too many.
  */
-#include "profile/model/moments.h"
+#include "profile/model/time/moments.h"
 
 #include <stdlib.h>
 #include <string.h>
