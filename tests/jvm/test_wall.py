@@ -94,7 +94,7 @@ def states_and_times(jdk, mode, say):
     total = end - start
     for thread, (state, frame) in STATES.items():
         stacks = profile.of_thread(thread)
-        good = sum(s["weight"] for s in stacks if s["state"] in (state, "runnable" if state == "running" else state)
+        good = sum(s["weight"] for s in stacks if s["state"] in ((state, "runnable", "held") if state == "running" else (state,))
                    and any(f.startswith(frame) for f in s["frames"]))
         assert good >= 0.99 * sum(s["weight"] for s in stacks), (thread, [
             (s["state"], s["frames"][-2:], s["samples"]) for s in stacks])
@@ -303,7 +303,7 @@ def test_virtual_threads_off_their_carriers(jdk25):
     for name, what in states.items():
         of = {}
         for s in profile.stacks:
-            if names[s["thread"]] == name and s["state"] not in ("running", "runnable", "native"):
+            if names[s["thread"]] == name and s["state"] not in ("running", "runnable", "held", "native"):
                 of[s["state"], s["activity"]] = of.get((s["state"], s["activity"]), 0) + s["weight"]
         assert max(of, key=of.get) == what, (name, of)
         # a virtual thread that finds the monitor free, or is awake again, may be parked for a moment by the JVM
