@@ -25,8 +25,8 @@ def missing(out):
     """Why there is no Firefox to drive; None: there is."""
     if not shutil.which("firefox-esr") and not shutil.which("firefox"):
         return "firefox-esr is not installed"
-    done = subprocess.run([os.path.join(ROOT, "scripts/fetch-marionette.sh")], stdout=subprocess.PIPE, text=True,
-                          env={**os.environ, "O": out})
+    done = subprocess.run([os.path.join(ROOT, "scripts/fetch-python.sh"), "marionette_driver==3.7.1"], stdout=subprocess.PIPE,
+                          text=True, env={**os.environ, "O": out})
     if not done.stdout.strip():
         return "marionette_driver could not be fetched"
     if done.stdout.strip() not in sys.path:

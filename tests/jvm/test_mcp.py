@@ -87,7 +87,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def sdk():
-    folder = jvm.run_script("fetch-mcp.sh")
+    folder = jvm.run_script("fetch-python.sh", "mcp==2.3.0")
     if not folder:
         pytest.skip("the Python SDK of the protocol (PyPI: mcp) is not there, and cannot be fetched")
     return folder
