@@ -4,32 +4,14 @@ import os
 
 import jvm
 import pytest
-from jvm import Program, counted, jstrobe
+from jvm import Program, counted
+from test_json_times import jdk_of, made, results
 from test_page_time import profiles
 
 pytestmark = pytest.mark.together
 
 # what no file says of samples that were taken elsewhere
 NOT_KNOWN = {"queues", "armed", "handler_ns", "walk_ns", "drain_ns"}
-
-
-def jdk_of(version):
-    jdk = jvm.find_jdk(version)
-    if not jdk:
-        pytest.skip(f"JDK {version}: not tested (none installed, none could be fetched)")
-    return jdk
-
-
-def made(*words):
-    done = jstrobe(*words)
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-def results(path):
-    with open(path, encoding="utf-8") as file:
-        whole = json.load(file)
-    return {p["event"]: p for p in whole.get("profiles", [whole])}
 
 
 @pytest.fixture(scope="module", params=[(17, "monitor", ()), (25, "lock", ("-t",)), (25, "monitor", ())], ids=str)
