@@ -153,22 +153,25 @@ class Lanes {
 
 /* ---- what main.js calls ---- */
 
+/* A tab behind the others; its section, which is hidden. */
+function addTab(id, text, title) {
+  const tab = make('button', '', text), section = make('section');
+  tab.type = 'button';
+  tab.title = title;
+  tab.dataset.tab = section.id = id;
+  tab.setAttribute('role', 'tab');
+  section.hidden = true;
+  $('#tabs').append(tab);
+  $('main').append(section);
+  return section;
+}
+
 /* All views of time. There are none on a page whose profile does not say when. */
 class TimeViews {
   constructor() {
     this.strip = new Strip();
-    for (const [id, text, title] of [['lanes', 'Timeline', 'What each thread did over time'], ['heatmap', 'Heatmap', 'Columns of some time, from top to bottom']]) {
-      const tab = make('button', '', text), section = make('section');
-      tab.type = 'button';
-      tab.title = title;
-      tab.dataset.tab = section.id = id;
-      tab.setAttribute('role', 'tab');
-      section.hidden = true;
-      $('#tabs').append(tab);
-      $('main').append(section);
-    }
-    this.lanes = new Lanes($('#lanes'));
-    this.heatmap = new Heatmap($('#heatmap'));
+    this.lanes = new Lanes(addTab('lanes', 'Timeline', 'What each thread did over time'));
+    this.heatmap = new Heatmap(addTab('heatmap', 'Heatmap', 'Columns of some time, from top to bottom'));
     this.was = '';
   }
 

@@ -19,16 +19,8 @@ class MoreViews {
   }
 
   tab(id, text, title, View) {
-    const tab = make('button', '', text), section = make('section');
-    tab.type = 'button';
-    tab.title = title;
-    tab.dataset.tab = section.id = id;
-    tab.setAttribute('role', 'tab');
-    section.hidden = true;
-    $('#tabs').append(tab);
-    $('main').append(section);
     this.tabs.push(id);
-    return new View(section);
+    return new View(addTab(id, text, title));
   }
 
   render(match) {
