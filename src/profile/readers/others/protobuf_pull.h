@@ -103,6 +103,19 @@ static inline bool proto_next(struct proto *m)
 	return false;
 }
 
+/* Whether M is nothing but numbers, in fields 1 to MOST, one at least: no text is that, and few messages are. */
+static inline bool proto_has_numbers(struct proto m, uint64_t most)
+{
+	unsigned numbers = 0;
+
+	while (proto_next(&m)) {
+		if (m.type != PULL_VARINT || m.field > most)
+			return false;
+		numbers++;
+	}
+	return numbers && !m.bad;
+}
+
 /* As proto_next, but a length that leads behind the end has what is there: the last one of a file that is cut. */
 static inline bool proto_next_cut(struct proto *m)
 {

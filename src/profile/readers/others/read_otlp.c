@@ -455,16 +455,9 @@ static struct proto first_in(struct proto m, unsigned field, unsigned most)
 static bool is_profile(struct proto m)
 {
 	struct proto type = otlp_message_in(m, PROFILE_SAMPLE_TYPE);
-	unsigned numbers = 0;
 
-	if (!proto_next_cut(&m) || !proto_is(&m, PROFILE_SAMPLE_TYPE, PULL_LENGTH))
-		return false;
-	while (proto_next(&type)) {
-		if (type.type != PULL_VARINT || type.field > TYPE_UNIT)
-			return false;
-		numbers++;
-	}
-	return numbers && !type.bad;
+	return proto_next_cut(&m) && proto_is(&m, PROFILE_SAMPLE_TYPE, PULL_LENGTH) &&
+	       proto_has_numbers(type, TYPE_UNIT);
 }
 
 /* Whether the dictionary is there, or the first profile is: what stands behind it may be cut off. */

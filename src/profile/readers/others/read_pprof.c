@@ -371,19 +371,6 @@ static bool is_field(const struct proto *m)
 	return m->type == PULL_VARINT || (!number && m->type == PULL_LENGTH);
 }
 
-/* Whether M is a sample type and nothing else: two numbers, one at least. */
-static bool is_type(struct proto message)
-{
-	unsigned numbers = 0;
-
-	while (proto_next(&message)) {
-		if (message.type != PULL_VARINT || message.field > TYPE_UNIT)
-			return false;
-		numbers++;
-	}
-	return numbers && !message.bad;
-}
-
 bool pprof_is(const struct input *in)
 {
 	struct proto m = proto_of(in->bytes, in->size);
@@ -392,6 +379,6 @@ bool pprof_is(const struct input *in)
 	/* no text begins with the bytes of a type, and of others' messages none has one in this place */
 	for (i = 0; i < FIRST_FIELDS && proto_next(&m) && is_field(&m); i++)
 		if (m.field == PROFILE_SAMPLE_TYPE)
-			return is_type(proto_inner(&m));
+			return proto_has_numbers(proto_inner(&m), TYPE_UNIT);
 	return false;
 }
