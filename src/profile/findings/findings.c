@@ -48,9 +48,9 @@ static void note_for(const struct evidence *e, char *note, size_t size)
 		note_waits(e, note, size);
 		return;
 	}
-	if (e->lock_work && (double)e->lock_work->unsure >= LIMIT(wait) * (double)e->lock->duration) {
+	if (e->lock_work && (double)e->lock_work->groups.unsure >= LIMIT(wait) * (double)e->lock->duration) {
 		snprintf(note, size, "But threads waited %s for work or for an answer: these look alike.",
-			 human_time(e->lock_work->unsure).text);
+			 human_time(e->lock_work->groups.unsure).text);
 		return;
 	}
 	if (!e->lock->cpu_time || !e->lock->duration ||

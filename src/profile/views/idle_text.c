@@ -110,6 +110,8 @@ bool idle_sentence(struct buffer *out, const struct profile *p, const struct wor
 
 void idle_unsure_part(struct buffer *out, const struct work *w, uint64_t whole)
 {
-	if (w->unsure && w->unsure >= whole / 100)
-		buffer_printf(out, " (%s may be waits for an answer)", human_percent(w->unsure, whole).text);
+	uint64_t unsure = w->groups.unsure;
+
+	if (unsure && unsure >= whole / 100)
+		buffer_printf(out, " (%s may be waits for an answer)", human_percent(unsure, whole).text);
 }

@@ -302,7 +302,7 @@ int work_locks(const struct profile *p, const struct work *w, struct work_locks 
 	bool whole = find_classes(&c, w);
 
 	*locks = (struct work_locks){.items = calloc((size_t)p->lock_count + 1, sizeof(*locks->items)),
-				     .idle_unsure = w->unsure > w->idle / 2};
+				     .idle_unsure = w->groups.unsure > w->idle / 2};
 	if (locks->items && whole)
 		add_locks(locks, &c);
 	map_free(&c.by_class);

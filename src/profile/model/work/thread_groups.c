@@ -84,10 +84,9 @@ static struct thread_group *group_of(struct grouping *g, uint32_t text, uint32_t
 	return &g->groups.items[*number];
 }
 
-static void add(struct thread_group *group, const struct profile *p, const struct profile_stack *s, uint8_t activity)
+static void add(struct thread_group *group, const struct profile_stack *s, uint8_t activity, uint64_t unsure)
 {
-	if (activity == ACTIVITY_IDLE && idle_is_unsure(p, s))
-		group->unsure += s->weight;
+	group->unsure += unsure;
 	group->samples += s->samples;
 	group->weight += s->weight;
 	group->by_activity[activity] += s->weight;
@@ -99,11 +98,13 @@ static bool add_stack(struct grouping *g, uint32_t i)
 {
 	const struct profile_stack *s = &g->p->stacks[i];
 	uint8_t activity = g->to->activity[i];
+	uint64_t unsure = activity == ACTIVITY_IDLE && idle_is_unsure(g->p, s) ? s->weight : 0;
 	struct thread_group *group;
 	uint32_t text, number;
 
 	g->to->samples_by_activity[activity] += s->samples;
 	g->to->by_activity[activity] += s->weight;
+	g->to->unsure += unsure;
 	g->to->of_stack[i] = NO_GROUP;
 	if (s->thread == PROFILE_NO_THREAD)
 		return true;
@@ -111,7 +112,7 @@ static bool add_stack(struct grouping *g, uint32_t i)
 	group = group_of(g, text, &number);
 	if (!group)
 		return false;
-	add(group, g->p, s, activity);
+	add(group, s, activity, unsure);
 	g->to->of_stack[i] = number;
 	g->to->of_thread[s->thread] = number;
 	if (activity != ACTIVITY_IDLE)

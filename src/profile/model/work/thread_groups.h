@@ -34,6 +34,7 @@ struct thread_groups {
 	uint64_t *work;      /* thread → weight of what it did besides waiting for work */
 	uint8_t *activity;   /* stack → enum activity */
 	uint64_t samples_by_activity[ACTIVITIES], by_activity[ACTIVITIES]; /* of all stacks */
+	uint64_t unsure;     /* of all stacks, as of a group */
 	struct strings texts;
 };
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/model/work/unsure.h"
-
 int work_of(struct work *w, const struct profile *p, const struct thread_namer *namer)
 {
 	uint32_t i;
@@ -24,7 +22,6 @@ int work_of(struct work *w, const struct profile *p, const struct thread_namer *
 			continue;
 		}
 		w->idle += p->stacks[i].weight;
-		w->unsure += idle_is_unsure(p, &p->stacks[i]) ? p->stacks[i].weight : 0;
 		w->idle_samples += p->stacks[i].samples;
 	}
 	w->parked_unseen = parked_unseen_in(p);

@@ -13,7 +13,6 @@ struct work {
 	struct thread_groups groups; /* of all stacks of the input */
 	struct profile_stack *stacks;
 	uint64_t idle, idle_samples; /* weight and number of samples that were left out */
-	uint64_t unsure;             /* of `idle`: may be for an answer, unsure.h */
 	enum parked_unseen parked_unseen;
 };
 
