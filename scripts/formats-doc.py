@@ -37,14 +37,14 @@ Beside these, `jstrobe stream` writes each sample at once: [stream.md](stream.md
 
 ## What a format can say
 
-| | collapsed | text, page | JSON | recording, stream |
-|---|---|---|---|---|
-| time of each sample | – | – | – | yes |
-| threads | with `-t` | with `-t` | with `-t` | yes |
-| states of the wall clock | – | – | yes | yes |
-| trace id, span id, labels | – | – | with `--context` | yes |
-| samples and weights | one of them (`--total`) | both | both | both |
-| losses and their reasons | – (a note on the terminal) | yes | yes | yes |
+| | collapsed | text | page | JSON | recording, stream |
+|---|---|---|---|---|---|
+| time of each sample | – | – | yes | yes, in steps of 1 ms or more | yes |
+| threads | with `-t` | with `-t` | yes, where it has times; as root frames with `-t` | yes, where it has times; of stacks with `-t` | yes |
+| states of the wall clock | – | – | as what threads did | yes | yes |
+| trace id, span id, labels | – | – | – | with `--context` | yes |
+| samples and weights | one of them (`--total`) | both | both | both | both |
+| losses and their reasons | – (a note on the terminal) | yes | yes | yes | yes |
 
 ## How names are spelled
 

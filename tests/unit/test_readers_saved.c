@@ -241,6 +241,167 @@ static void what_grows_comes_back(void **state)
 	buffer_free(&again);
 }
 
+static struct buffer json_of(const struct profile *const *profiles, uint32_t count)
+{
+	struct buffer out = BUFFER_INIT;
+
+	format_write(format_by_name("json"), profiles, count, &(struct format_options){.total = true}, &out, NULL);
+	buffer_putc(&out, '\0');
+	assert_int_equal(out.failed, 0);
+	out.length--;
+	return out;
+}
+
+/* What is read of TEXT as JSON is written; C to be freed. */
+static struct conversion *read_as(const char *text, size_t size, const char *format, struct error *err)
+{
+	struct conversion *c = NULL;
+	struct options o;
+
+	options_init(&o);
+	strcpy(o.format, format);
+	err->code = 0;
+	return readers_read(file_of(text, size), &o, false, &c, err) ? NULL : c;
+}
+
+/* The part of TEXT from FROM up to TO is the same in OTHER. */
+static void same_part(const char *text, const char *other, const char *from, const char *to)
+{
+	const char *a = strstr(text, from), *b = strstr(other, from);
+
+	assert_true(a && b && strstr(a, to) && strstr(b, to));
+	assert_int_equal(strstr(a, to) - a, strstr(b, to) - b);
+	assert_memory_equal(a, b, strstr(a, to) - a);
+}
+
+static const struct profile_io sample_io[] = {
+	{"/tmp/journal \"1\"", IO_READ, IO_KIND_FILE, 12, 4096, 700, 0, 90, 3, 17, 5, 0},
+	{"10.0.0.1:8080", IO_WRITE, IO_KIND_SOCKET, 1, 2, 3, UINT64_MAX, 4, 0, 0, 0, 1},
+	{"", IO_OPERATIONS - 1, IO_KIND_OTHER, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+};
+
+/* What calls were about, and how many there were, is written again as it was. */
+static void calls_that_read_and_write_come_back(void **state)
+{
+	struct profile p = sample_profile(false);
+	const struct profile *one = &p, *const *read;
+	struct buffer json, again;
+	struct conversion *c;
+	struct error err;
+	uint32_t count, i;
+
+	(void)state;
+	p.event = "io";
+	p.weight_kind = WEIGHT_IO;
+	p.io = sample_io;
+	p.io_count = ARRAY_LEN(sample_io);
+	p.io_counted[IO_READ] = (struct profile_io_counted){1000, 1 << 20, 5000};
+	p.io_counted[IO_WRITE] = (struct profile_io_counted){0, 0, 7};
+	json = json_of(&one, 1);
+	c = read_as(json.data, json.length, "json", &err);
+	if (!c)
+		fail_msg("%s", err.text);
+	read = convert_profiles(c, &count);
+	assert_int_equal(read[0]->io_count, p.io_count);
+	for (i = 0; i < p.io_count; i++)
+		assert_string_equal(read[0]->io[i].target, sample_io[i].target);
+	assert_memory_equal(read[0]->io_counted, p.io_counted, sizeof(p.io_counted));
+	again = json_of(read, 1);
+	same_part(json.data, again.data, "\"io\": [", "\"images\": [");
+	buffer_free(&again);
+	readers_free(c);
+	/* a page has the tables */
+	c = read_as(json.data, json.length, "html", &err);
+	assert_non_null(c);
+	again = (struct buffer)BUFFER_INIT;
+	format_write(format_by_name("html"), convert_profiles(c, &count), 1, &(struct format_options){.total = true}, &again,
+		     NULL);
+	buffer_putc(&again, '\0');
+	assert_non_null(strstr(again.data, "10.0.0.1:8080"));
+	assert_non_null(strstr(again.data, "\"ioCounted\""));
+	buffer_free(&again);
+	readers_free(c);
+	buffer_free(&json);
+	/* without numbers of all calls none are claimed */
+	memset(p.io_counted, 0, sizeof(p.io_counted));
+	p.recorded = true;
+	json = json_of(&one, 1);
+	assert_null(strstr(json.data, "\"operation\": \"read\", \"calls\": 0"));
+	buffer_free(&json);
+}
+
+#define IO_HEAD "{\"schema\":1,\"event\":\"io\",\"weight\":{\"unit\":\"ns\"},"
+#define IO_TAIL "\"stacks\":[{\"frames\":[\"m\"],\"kinds\":[\"jit\"],\"samples\":1,\"weight\":1}]}"
+
+static void odd_tables_of_calls(void **state)
+{
+	static const struct {
+		const char *text;
+		int lines; /* -1: it is refused */
+	} rows[] = {
+		{"\"io\":[],", 0}, {"\"io\":[{\"operation\":\"read\"}],", 1},
+		{"\"io\":[{\"operation\":\"hover\"},{\"calls\":1},{\"operation\":\"write\",\"kind\":\"moon\",\"x\":[{}]}],", 1},
+		{"\"io\":[{\"operation\":\"read\"}],\"io\":[{\"operation\":\"read\"},{\"operation\":\"write\"}],", 2},
+		{"\"io_counted\":[{\"operation\":\"hover\",\"calls\":1}],", 0},
+		{"\"io\":{},", -1}, {"\"io\":[1],", -1}, {"\"io\":[{\"operation\":1}],", -1}, {"\"io\":null,", -1},
+		{"\"io\":[{\"operation\":\"read\",\"calls\":-1}],", -1},
+		{"\"io\":[{\"operation\":\"read\",\"bytes\":99999999999999999999}],", -1},
+		{"\"io\":[{\"operation\":\"read\",\"time_ns\":\"1\"}],", -1}, {"\"io_counted\":[{\"calls\":null}],", -1},
+		{"\"io_counted\":[[]],", -1},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		char text[600];
+		struct conversion *c;
+		struct error err;
+		uint32_t count;
+
+		snprintf(text, sizeof(text), "%s%s%s", IO_HEAD, rows[i].text, IO_TAIL);
+		c = read_as(text, strlen(text), "json", &err);
+		if (!c != (rows[i].lines < 0))
+			fail_msg("%s: %s", rows[i].text, c ? "read" : err.text);
+		if (!c)
+			continue;
+		assert_int_equal(convert_profiles(c, &count)[0]->io_count, rows[i].lines);
+		readers_free(c);
+	}
+}
+
+/* An event without samples is one of the session's still, where another has some. */
+static void an_event_without_samples_stays(void **state)
+{
+	struct profile p = sample_profile(false), empty = sample_empty();
+	const struct profile *both[] = {&p, &empty}, *const *read;
+	struct buffer json, again;
+	struct conversion *c;
+	struct error err;
+	uint32_t count;
+
+	(void)state;
+	empty.event = "lock";
+	empty.weight_kind = WEIGHT_WAIT;
+	json = json_of(both, 2);
+	c = read_as(json.data, json.length, "json", &err);
+	assert_non_null(c);
+	read = convert_profiles(c, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(read[1]->event, "lock");
+	assert_int_equal(read[1]->stored, 0);
+	assert_null(read[1]->told);
+	again = json_of(read, 2);
+	assert_non_null(strstr(again.data, "\"event\": \"lock\""));
+	buffer_free(&again);
+	readers_free(c);
+	c = read_as(json.data, json.length, "hot", &err);
+	assert_non_null(c);
+	convert_profiles(c, &count);
+	assert_int_equal(count, 1);
+	readers_free(c);
+	buffer_free(&json);
+}
+
 /* Collapsed stacks, made from a profile and from its JSON, are the same. */
 static void a_profile_comes_back(void **state)
 {
@@ -405,6 +566,9 @@ int main(void)
 		cmocka_unit_test(a_profile_comes_back),
 		cmocka_unit_test(counts_and_threads_come_back),
 		cmocka_unit_test(what_grows_comes_back),
+		cmocka_unit_test(calls_that_read_and_write_come_back),
+		cmocka_unit_test(odd_tables_of_calls),
+		cmocka_unit_test(an_event_without_samples_stays),
 		cmocka_unit_test(a_trace_comes_back),
 		cmocka_unit_test(each_cut_and_damage),
 		cmocka_unit_test(trees_have_limits),

@@ -298,6 +298,7 @@ void read_aggregate_free(struct read_aggregate *f)
 		free(f->families.items[i].growth.items);
 		moments_free(&f->families.items[i].moments);
 		read_waits_free(&f->families.items[i].waits);
+		read_ios_free(&f->families.items[i].io);
 	}
 	free(f->families.items);
 	kept_marks_free(&f->marks);
@@ -478,6 +479,27 @@ static bool copy_all_waits(const struct read_aggregate *f, const struct read_wai
 	       copy_waits(f, &w->holders, &p->holders, &p->holder_count);
 }
 
+void read_ios_free(struct read_ios *io)
+{
+	free(io->lines.items);
+	memset(io, 0, sizeof(*io));
+}
+
+static bool copy_ios(const struct read_aggregate *f, const struct read_ios *io, struct profile *p)
+{
+	struct profile_io *out = io->lines.count ? calloc(io->lines.count, sizeof(*out)) : NULL;
+	size_t i;
+
+	p->io = out;
+	for (i = 0; out && i < io->lines.count; i++) {
+		out[i] = io->lines.items[i].is;
+		out[i].target = strings_get(&f->strings, io->lines.items[i].target);
+	}
+	p->io_count = (uint32_t)i;
+	memcpy(p->io_counted, io->counted, sizeof(p->io_counted));
+	return out || !io->lines.count;
+}
+
 /* Moments are F's. */
 static void put_moments(const struct read_aggregate_family *from, struct profile *p)
 {
@@ -497,7 +519,8 @@ int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, stru
 	uint32_t *places = calloc(f->threads.places.count + 1, sizeof(*places));
 	bool ok = places && copy_frames(f, from, p) && copy_threads(f, from, p, places) &&
 		  copy_stacks(f, from, p, places) && copy_growth(from, p) && copy_blocks(f, from, p) &&
-		  copy_all_waits(f, &from->waits, p) && (!f->by_context || read_contexts_copy(f, p));
+		  copy_all_waits(f, &from->waits, p) && copy_ios(f, &from->io, p) &&
+		  (!f->by_context || read_contexts_copy(f, p));
 
 	free(places);
 	if (ok)

@@ -71,6 +71,17 @@ struct read_waits {
 };
 void read_waits_free(struct read_waits *w);
 
+/* Tables of the event io, of results in JSON; target: a string, which takes the place of is.target. */
+struct read_io {
+	uint32_t target;
+	struct profile_io is;
+};
+struct read_ios {
+	VECTOR(struct read_io) lines;
+	struct profile_io_counted counted[IO_OPERATIONS];
+};
+void read_ios_free(struct read_ios *io);
+
 /* One event of the result. */
 struct read_aggregate_family {
 	char *name; /* "cpu" */
@@ -84,6 +95,8 @@ struct read_aggregate_family {
 	struct map thread_index;
 	struct io_lines calls; /* of the family io; targets: texts of the aggregate */
 	struct read_waits waits; /* of results in JSON */
+	struct read_ios io;      /* … instead of calls */
+	bool said;               /* … which have it, also without samples */
 	struct moments moments; /* of the stack counts; threads as in the aggregate */
 	VECTOR(struct profile_growth) growth; /* of the stack counts, as far as there is any */
 	struct read_aggregate_live live;

@@ -276,12 +276,24 @@ static uint32_t rank(const char *name)
 	return strcmp(name, "cputime") == 0 ? 0 : i + 1;
 }
 
+/* Whether what is made of F shows it: without samples, as the file itself, if that has others. */
+static bool is_shown(const struct conversion *c, const struct read_aggregate_family *f, bool any)
+{
+	const struct format *format = format_by_name(c->options->format);
+
+	return f->samples || (any && f->said && !conversion_is_part(c) && format && format_has_times(format) &&
+			      !format_is_export(format));
+}
+
 static uint32_t next_family(const struct conversion *c, const bool *done)
 {
 	uint32_t i, best = UINT32_MAX;
+	bool any = false;
 
 	for (i = 0; i < c->aggregate.families.count; i++)
-		if (!done[i] && c->aggregate.families.items[i].samples &&
+		any |= c->aggregate.families.items[i].samples != 0;
+	for (i = 0; i < c->aggregate.families.count; i++)
+		if (!done[i] && is_shown(c, &c->aggregate.families.items[i], any) &&
 		    (best == UINT32_MAX || rank(c->aggregate.families.items[i].name) <
 						   rank(c->aggregate.families.items[best].name)))
 			best = i;

@@ -297,6 +297,16 @@ static void put_io_counted(struct json_writer *w, uint32_t i, const void *profil
 	json_put_numbers(w, {"calls", n->calls}, {"bytes", n->bytes}, {"time_ns", n->time});
 }
 
+/* Whether it is known how many calls there were: a recording does not say it. */
+static bool io_is_counted(const struct profile *p)
+{
+	unsigned i = 0;
+
+	while (p->recorded && i < IO_OPERATIONS && !p->io_counted[i].calls && !p->io_counted[i].time)
+		i++;
+	return i < IO_OPERATIONS;
+}
+
 /* Names are quoted once, not for each of the many stacks that hold them. */
 struct quoted {
 	struct buffer text; /* NUL-ended */
@@ -500,9 +510,9 @@ void format_json(const struct profile *p, const struct format_options *options, 
 		json_put_objects(&w, "locks", p->lock_count, put_lock, p);
 		json_put_objects(&w, "owners", p->owner_count, put_owner, p);
 	}
-	if (p->weight_kind == WEIGHT_IO && (p->io_count || !p->recorded)) {
+	if (p->weight_kind == WEIGHT_IO && (p->io_count || io_is_counted(p))) {
 		json_put_objects(&w, "io", p->io_count, put_io, p);
-		json_put_objects(&w, "io_counted", p->recorded ? 0 : IO_OPERATIONS, put_io_counted, p);
+		json_put_objects(&w, "io_counted", io_is_counted(p) ? IO_OPERATIONS : 0, put_io_counted, p);
 	}
 	if (!result)
 		result = quote(&q, p, style);

@@ -365,6 +365,8 @@ static void read_stacks(struct saved *s)
 	}
 	saved_begin_stacks(s);
 	saved_keep_waits(s);
+	saved_keep_io(s);
+	s->aggregate->families.items[s->family].said = true;
 	if (!json_open(&s->j, '['))
 		return;
 	while (json_item(&s->j) && !s->no_memory)
@@ -489,6 +491,7 @@ static void read_result(struct saved *s)
 	s->places.count = 0;
 	s->threads_said.count = 0;
 	read_waits_free(&s->waits);
+	read_ios_free(&s->io);
 	s->counts = (struct recording_info_counts){.said_at = 0};
 	s->live = (struct read_aggregate_live){.since = 1};
 	if (!json_open(&s->j, '{'))
@@ -508,7 +511,7 @@ static void read_result(struct saved *s)
 			saved_surroundings(s);
 		else if (strcmp(key, "images") == 0)
 			saved_libraries(s);
-		else if (saved_waits_of(s, key))
+		else if (saved_waits_of(s, key) || saved_io_of(s, key))
 			continue;
 		else if (strcmp(key, "contexts") == 0)
 			read_contexts(s);
@@ -586,5 +589,6 @@ int saved_read(const struct input *in, const struct selection *selection, struct
 	map_free(&s.frame_of);
 	map_free(&s.library_of);
 	read_waits_free(&s.waits);
+	read_ios_free(&s.io);
 	return rc;
 }

@@ -45,6 +45,7 @@ struct saved {
 	struct map library_of;                  /* name → library: strings; of the present result */
 	struct read_waits waits;                /* of the present result, until its stacks come */
 	size_t lock_count;                      /* of these */
+	struct read_ios io;                     /* of the present result, the same */
 	uint32_t family;                        /* of the present stacks; UINT32_MAX: they are not wanted */
 	bool in_ns;
 	enum weight_kind weight_kind; /* else */
@@ -84,6 +85,9 @@ void saved_keep_waits(struct saved *s);
 uint32_t saved_lock_frame(struct saved *s, uint32_t lock);
 /* A place in the list of locks + 1; 0: of none that a frame can name. */
 uint32_t saved_lock(struct saved *s);
+/* The same of calls that read and write (saved_io.c). */
+bool saved_io_of(struct saved *s, const char *key);
+void saved_keep_io(struct saved *s);
 void saved_libraries(struct saved *s);
 /* The object `times` behind its stacks (saved_times.c). */
 void saved_times(struct saved *s);
