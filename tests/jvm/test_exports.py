@@ -244,7 +244,7 @@ def test_contexts_of_json(jdk17, more):
     assert found == expected and len(found) > 3
 
 
-@pytest.mark.parametrize("suffix", ["pb.gz", "pprof", "speedscope.json", "otlp", "firefox.json"])
+@pytest.mark.parametrize("suffix", ["pb.gz", "pprof", "speedscope.json", "otlp", "firefox.json", "pftrace", "perfetto-trace"])
 def test_the_hint_for_a_file_that_is_there_keeps_the_format(session, tmp_path, suffix):
     old = tmp_path / f"d.1.{suffix}"
     old.write_bytes(b"old")
@@ -269,7 +269,7 @@ def on_terminal(*words):
     return done.stderr, shown, done.returncode
 
 
-@pytest.mark.parametrize("word", ["pprof", "otlp", "otlpjson", "speedscope", "firefox", "callgrind", "svg", "csv", "ndjson"])
+@pytest.mark.parametrize("word", ["pprof", "otlp", "otlpjson", "speedscope", "firefox", "perfetto", "callgrind", "svg", "csv", "ndjson"])
 def test_it_is_nothing_for_a_terminal(jdk17, session, word):
     suffix = "otlp.json" if word == "otlpjson" else word
     for more in ([], ["-f", "-"]):

@@ -107,6 +107,10 @@ def test_exports(programs, messages, name, version, program, how, event):
     firefox = viewers.Firefox(file("firefox.json"))
     assert firefox.stacks(event) == weights
     assert len({at for *_, at, _, _ in firefox.samples}) > 10
+    if trace := viewers.perfetto():
+        perfetto = viewers.Perfetto(file("pftrace"), trace)
+        assert perfetto.stacks(weight) == weights and perfetto.stacks(samples) == counts
+        assert perfetto.started <= min(perfetto.times) and len(set(perfetto.times)) > 10
     for suffix in ("csv", "ndjson"):
         rows = viewers.Rows(file(suffix))
         assert rows.stacks(event) == weights and rows.stacks(event + " samples") == counts

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree
 
 import jvm
@@ -314,3 +315,121 @@ class Picture:
                 place = (float(rect["x"]), float(rect["width"]), int(rect["y"]))
                 assert place[0] >= 0 and place[0] + place[1] <= float(root.get("width")) and place[2] < int(root.get("height"))
                 self.graphs[-1].append((item.find(name + "title").text, *place))
+
+
+class Perfetto(Samples):
+    """A trace by the messages of PyPI's perfetto, resolved as Perfetto's trace processor does: `samples` are (names root
+    first, {counter: number}, ns since 1970, tid or None, kinds of the frames); `slices` (track, tid or None, name, begin,
+    end, {annotation: text}), `moments` (track, tid or None, name, time), `threads` {tid: name}, `counters` {name: unit}."""
+
+    CLEARED, NEEDS_STATE, REAL_TIME = 1, 2, 1
+
+    def __init__(self, path, trace_pb2):
+        with open(path, "rb") as file:
+            self.trace = trace_pb2.Trace.FromString(file.read())
+        self.pb2, self.samples, self.slices, self.moments = trace_pb2, [], [], []
+        self.threads, self.processes, self.tracks, self.counters, self.attributes = {}, {}, {}, {}, {}
+        self.libraries, self.times, self._interned, self._defaults, open_slices = {}, [], {}, {}, {}
+        for number, packet in enumerate(self.trace.packet):
+            sequence = packet.trusted_packet_sequence_id
+            assert sequence
+            if packet.sequence_flags & self.CLEARED:
+                assert packet.first_packet_on_sequence and sequence not in self._defaults
+                self._interned[sequence], self._defaults[sequence] = {}, packet.trace_packet_defaults
+                assert packet.trace_packet_defaults.timestamp_clock_id == self.REAL_TIME
+            else:
+                assert packet.sequence_flags == self.NEEDS_STATE and sequence in self._defaults
+                assert not packet.first_packet_on_sequence and not packet.HasField("trace_packet_defaults")
+            if packet.HasField("clock_snapshot"):
+                assert not self.samples and not open_slices and number < 2
+                (clock,) = packet.clock_snapshot.clocks
+                assert clock.clock_id == packet.clock_snapshot.primary_trace_clock == self.REAL_TIME
+                self.started = clock.timestamp
+            for attribute in packet.trace_attributes.attribute:
+                self.attributes[attribute.key] = attribute.string_value
+            self._intern(sequence, packet.interned_data)
+            if packet.HasField("track_descriptor"):
+                self._track(packet.track_descriptor)
+            elif packet.HasField("stack_sample"):
+                self._sample(sequence, packet)
+            elif packet.HasField("track_event"):
+                self._event(packet, open_slices)
+        assert not any(open_slices.values()), "a slice has no end"
+
+    def _intern(self, sequence, data):
+        for field, items in data.ListFields():
+            table = self._interned[sequence].setdefault(field.name, {})
+            for item in items:
+                assert item.iid and item.iid not in table, f"{field.name} {item.iid} stands twice"
+                table[item.iid] = item
+
+    def _track(self, track):
+        assert track.uuid not in self.tracks and (not track.parent_uuid or track.parent_uuid in self.tracks)
+        self.tracks[track.uuid] = track
+        if track.HasField("thread"):
+            assert track.thread.pid in self.processes and track.thread.tid not in self.threads
+            self.threads[track.thread.tid] = track.thread.thread_name
+        elif track.HasField("process"):
+            self.processes[track.process.pid] = track.process
+
+    def _names(self, sequence, stack):
+        tables = self._interned[sequence]
+        for frame in (tables["frames"][iid] for iid in tables["callstacks"][stack].frame_ids):
+            name = tables["function_names"][frame.function_name_id].str.decode()
+            assert frame.HasField("rel_pc") and not frame.rel_pc
+            mapping = tables["mappings"][frame.mapping_id]
+            self.libraries.setdefault(name, "/".join(tables["mapping_paths"][iid].str.decode() for iid in mapping.path_string_ids))
+            yield name, frame.kind_str or self.pb2.Frame.Kind.Name(frame.kind), frame.line_number
+
+    def _sample(self, sequence, packet):
+        sample, defaults = packet.stack_sample, self._defaults[sequence].stack_sample_defaults
+        assert defaults.source == "jstrobe" and len(sample.follower_weights) == len(defaults.follower_descriptors)
+        values = {}
+        for counter, value in zip((defaults.primary_descriptor, *defaults.follower_descriptors),
+                                  (sample.primary_weight, *sample.follower_weights)):
+            self.counters[counter.name] = counter.unit_str or self.pb2.StackSample.Unit.Name(counter.unit)
+            values[counter.name] = value
+        task = self._interned[sequence]["stack_sample_task_contexts"][sample.task_context_iid]
+        assert task.pid in self.processes and (not task.tid or task.tid in self.threads)
+        frames = list(self._names(sequence, sample.callstack_iid)) if sample.callstack_iid else []
+        self.samples.append(([name for name, _, _ in frames], values, packet.timestamp, task.tid or None,
+                             [kind for _, kind, _ in frames]))
+        self.times.append(packet.timestamp)
+
+    def _event(self, packet, open_slices):
+        event, track = packet.track_event, self.tracks[packet.track_event.track_uuid]
+        parent = self.tracks[track.parent_uuid]
+        tid = parent.thread.tid if parent.HasField("thread") else None
+        stack = open_slices.setdefault(track.uuid, [])
+        assert not stack or stack[-1][1] <= packet.timestamp, "events of a track are not in the order of time"
+        if event.type == self.pb2.TrackEvent.TYPE_SLICE_BEGIN:
+            assert event.name and list(event.categories)
+            stack.append((event, packet.timestamp))
+        elif event.type == self.pb2.TrackEvent.TYPE_SLICE_END:
+            begun, at = stack.pop()
+            self.slices.append((track.name, tid, begun.name, at, packet.timestamp,
+                                {a.name: a.string_value for a in begun.debug_annotations}))
+        else:
+            assert event.type == self.pb2.TrackEvent.TYPE_INSTANT
+            self.moments.append((track.name, tid, event.name, packet.timestamp))
+
+    def by_thread(self, kind):
+        """{(name of the thread, names joined by ';'): sum}."""
+        sums = collections.Counter()
+        for names, values, _, tid, _ in self.samples:
+            if values.get(kind):
+                sums[self.threads.get(tid, ""), ";".join(names)] += values[kind]
+        return sums
+
+
+def perfetto():
+    """The module of Perfetto's messages; None where it could not be fetched."""
+    place = jvm.run_script("fetch-python.sh", "perfetto==0.59.1")
+    if not place:
+        return None
+    sys.path.insert(0, place)
+    try:
+        from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+    finally:
+        sys.path.remove(place)
+    return perfetto_trace_pb2

@@ -442,6 +442,8 @@ static void suffixes(void **state)
 	assert_string_equal(format_by_file("x.pprof")->name, "pprof");
 	assert_string_equal(format_by_file("x.speedscope.json")->name, "speedscope");
 	assert_string_equal(format_by_file("x.firefox.json")->name, "firefox");
+	assert_string_equal(format_by_file("x.pftrace")->name, "perfetto");
+	assert_string_equal(format_by_file("x.perfetto-trace")->name, "perfetto");
 	assert_string_equal(format_by_file("x.otlp.json")->name, "otlpjson");
 	assert_string_equal(format_by_file("x.svg")->name, "svg");
 	assert_string_equal(format_by_file("x.csv")->name, "csv");

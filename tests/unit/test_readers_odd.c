@@ -225,8 +225,9 @@ static void otlp_is_cut(void **state)
 
 static void exports_are_not_read(void **state)
 {
-	static const char *const formats[] = {"callgrind", "ndjson"};
+	static const char *const formats[] = {"callgrind", "perfetto", "ndjson"};
 	static const char *const reasons[] = {"a file of callgrind, which is written, but not read",
+					      "a trace of Perfetto, which is written, but not read",
 					      "which is written, but not read; convert the recording or JSON"};
 	const struct format_options options = {.threads = true, .exports = exports_write};
 	const struct profile p = sample_profile(true), *profiles[] = {&p};

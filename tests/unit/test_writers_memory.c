@@ -15,6 +15,7 @@
 #include "calls_sample.h"
 #include "format_sample.h"
 #include "profile/exports/exports.h"
+#include "timed_sample.h"
 
 /* AddressSanitizer brings its own allocator, which these would cut off. */
 #ifdef __SANITIZE_ADDRESS__
@@ -74,9 +75,8 @@ static struct buffer write_failing(const struct format *f, const struct profile 
 	return out;
 }
 
-static void each_allocation_fails_once(void)
+static void each_allocation_fails_once(struct profile p)
 {
-	struct profile p = sample_profile(true);
 	const struct format *f;
 	unsigned n, refused;
 
@@ -116,9 +116,10 @@ static void every_allocation_fails_once(void **state)
 		skip();
 	}
 	options = (struct format_options){.threads = true, .lines = true, .exports = exports_write};
-	each_allocation_fails_once();
+	each_allocation_fails_once(sample_profile(true));
+	each_allocation_fails_once(timed_profile());
 	options = (struct format_options){.threads = true, .include = "*.put", .minwidth = 20, .exports = exports_write};
-	each_allocation_fails_once();
+	each_allocation_fails_once(sample_profile(true));
 }
 
 /* A recording goes on without a name that it had no memory for, so of that only failures count. */

@@ -1,6 +1,6 @@
 /*
  * firefox.c - the processed format of the Firefox Profiler, version 60, which newer pages upgrade: a process for each
- * event, in it its threads, the heaviest first, with their samples in the order of time. Perfetto opens it, too.
+ * event, in it its threads, the heaviest first, with their samples in the order of time.
  *
  * Where it is not known when samples were taken, the stacks of a thread stand one after the other, as long as they
  * weigh.
@@ -12,43 +12,24 @@
 
 #include "profile/exports/export.h"
 #include "profile/exports/firefox_tables.h"
-#include "profile/exports/sample_times.h"
+#include "profile/exports/timed_samples.h"
 #include "profile/model/profile_unit.h"
 
 #define VERSION 60
 #define SHOWN 12 /* threads of an event that are tracks at first */
 
-/* Some samples of a thread that stand beside each other. */
-struct entry {
-	uint64_t time, weight; /* time: ns since the start */
-	uint32_t stack;        /* of the profile, or PROFILE_NO_STACK */
-	uint32_t thread;       /* of the profile, or their number: it is not known */
-};
-
 /* One event. */
 struct source {
 	const struct profile *p;
 	uint32_t *stacks;       /* by stack of P, its number in the file */
-	struct entry *entries;  /* by thread and time */
-	size_t count;
+	struct timed_samples samples;
 	struct order {
 		uint64_t weight;
-		size_t from, to;    /* its entries */
+		size_t from, to;    /* its samples */
 		uint32_t thread;
-	} *threads;             /* that have entries, the heaviest first */
+	} *threads;             /* that have samples, the heaviest first */
 	uint32_t thread_count;
 };
-
-static int by_thread_and_time(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
 
 static int by_weight(const void *a, const void *b)
 {
@@ -59,62 +40,19 @@ static int by_weight(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-static bool take_moments(struct source *s)
-{
-	const struct profile *p = s->p;
-	uint64_t *weights = sample_times_weights(p);
-	size_t i;
-
-	s->count = p->moment_count;
-	s->entries = weights ? calloc(s->count + 1, sizeof(*s->entries)) : NULL;
-	for (i = 0; s->entries && i < s->count; i++) {
-		const struct profile_moment *m = &p->moments[i];
-
-		s->entries[i] = (struct entry){m->at * p->moment_step, weights[i], m->stack,
-					       MIN(m->thread, p->thread_count)};
-	}
-	if (s->entries)
-		qsort(s->entries, s->count, sizeof(*s->entries), by_thread_and_time);
-	free(weights);
-	return s->entries;
-}
-
-/* Without times: stacks stand one after the other. */
-static bool take_stacks(struct source *s)
-{
-	const struct profile *p = s->p;
-	uint64_t at = 0;
-	size_t i;
-
-	s->count = p->stack_count;
-	s->entries = calloc(s->count + 1, sizeof(*s->entries));
-	for (i = 0; s->entries && i < s->count; i++)
-		s->entries[i] = (struct entry){0, p->stacks[i].weight, (uint32_t)i,
-					       MIN(p->stacks[i].thread, p->thread_count)};
-	if (!s->entries)
-		return false;
-	qsort(s->entries, s->count, sizeof(*s->entries), by_thread_and_time);
-	for (i = 0; i < s->count; i++) {
-		at = i && s->entries[i].thread == s->entries[i - 1].thread ? at : 0;
-		s->entries[i].time = at;
-		at += profile_is_time(p) ? s->entries[i].weight : NS_PER_MS;
-	}
-	return true;
-}
-
 static bool find_threads(struct source *s)
 {
 	size_t i;
 
 	s->threads = calloc((size_t)s->p->thread_count + 1, sizeof(*s->threads));
-	for (i = 0; s->threads && i < s->count; i++) {
+	for (i = 0; s->threads && i < s->samples.count; i++) {
 		struct order *o = s->thread_count ? &s->threads[s->thread_count - 1] : NULL;
 
-		if (!o || o->thread != s->entries[i].thread) {
+		if (!o || o->thread != s->samples.items[i].thread) {
 			o = &s->threads[s->thread_count++];
-			*o = (struct order){.thread = s->entries[i].thread, .from = i};
+			*o = (struct order){.thread = s->samples.items[i].thread, .from = i};
 		}
-		o->weight += s->entries[i].weight;
+		o->weight += s->samples.items[i].weight;
 		o->to = i + 1;
 	}
 	if (s->threads)
@@ -140,7 +78,7 @@ static void put_type(struct json_writer *w, const struct profile *p)
 }
 
 /* How much of ENTRY's time its thread had a CPU; of wall time as far as its state says so. */
-static uint64_t cpu_of(const struct profile *p, const struct entry *e)
+static uint64_t cpu_of(const struct profile *p, const struct timed_sample *e)
 {
 	uint8_t state = e->stack == PROFILE_NO_STACK ? THREAD_NONE : p->stacks[e->stack].state;
 
@@ -155,26 +93,26 @@ static void put_samples(struct json_writer *w, const struct source *s, const str
 	json_object(w, "samples");
 	json_array(w, "stack");
 	for (i = o->from; i < o->to; i++)
-		if (s->entries[i].stack == PROFILE_NO_STACK)
+		if (s->samples.items[i].stack == PROFILE_NO_STACK)
 			json_put_value(w, NULL, "null");
 		else
-			json_put_number(w, NULL, s->stacks[s->entries[i].stack]);
+			json_put_number(w, NULL, s->stacks[s->samples.items[i].stack]);
 	json_end(w);
 	json_array(w, "time");
 	for (i = o->from; i < o->to; i++)
-		put_ms(w, NULL, s->entries[i].time);
+		put_ms(w, NULL, s->samples.items[i].time);
 	json_end(w);
 	json_array(w, "weight");
 	for (i = o->from; i < o->to; i++)
 		if (profile_is_time(s->p))
-			put_ms(w, NULL, s->entries[i].weight);
+			put_ms(w, NULL, s->samples.items[i].weight);
 		else
-			json_put_number(w, NULL, s->entries[i].weight);
+			json_put_number(w, NULL, s->samples.items[i].weight);
 	json_end(w);
 	put_type(w, s->p);
 	json_array(w, "threadCPUDelta");
 	for (i = o->from; i < o->to; i++)
-		json_put_number(w, NULL, cpu_of(s->p, &s->entries[i]));
+		json_put_number(w, NULL, cpu_of(s->p, &s->samples.items[i]));
 	json_end(w);
 	json_put_number(w, "length", o->to - o->from);
 	json_end(w);
@@ -288,7 +226,7 @@ void export_firefox(const struct profile *const *profiles, uint32_t count, const
 
 		s->p = profiles[i];
 		s->stacks = firefox_stacks(&tables, s->p, options);
-		ok = s->stacks && (profile_has_times(s->p) ? take_moments(s) : take_stacks(s)) && find_threads(s);
+		ok = s->stacks && timed_samples_build(&s->samples, s->p) && find_threads(s);
 	}
 	if (ok)
 		put_all(&w, &tables, sources, count);
@@ -296,7 +234,7 @@ void export_firefox(const struct profile *const *profiles, uint32_t count, const
 		out->failed = ENOMEM;
 	for (i = 0; sources && i < count; i++) {
 		free(sources[i].stacks);
-		free(sources[i].entries);
+		timed_samples_free(&sources[i].samples);
 		free(sources[i].threads);
 	}
 	free(sources);

@@ -11,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/exports/comments.h"
 #include "profile/exports/dictionary.h"
 #include "profile/exports/export.h"
 #include "profile/views/gzip.h"
 #include "profile/writers/protobuf.h"
 #include "profile/exports/value_types.h"
 #include "profile/model/context_text.h"
-#include "profile/model/human.h"
-#include "profile/model/loss_line.h"
 
 /* Field numbers of profile.proto. */
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION, PROFILE_STRING,
@@ -173,38 +172,17 @@ static void put_head(struct pprof *w, const struct profile *const *profiles, uin
 	proto_number(&w->part, PROFILE_DURATION, end - begin);
 }
 
-/* Where a filter has left a part of P, which: all else that is said of the samples is of all of them. */
-static void put_part(struct buffer *line, const struct profile *p)
-{
-	if (p->filtered)
-		buffer_printf(line, "this file has %s of the %s stored samples, %s of %s; of all of them: ",
-			      human_count(p->stored - p->left_out).text, human_count(p->stored).text,
-			      human_amount(p->weight_stored - p->left_out_weight, p->weight_kind).text,
-			      human_amount(p->weight_stored, p->weight_kind).text);
-}
-
 /* Who made it, of what, and for each event what happened to the samples. */
 static void put_comments(struct pprof *w, const struct profile *const *profiles, uint32_t count)
 {
 	struct buffer line = BUFFER_INIT;
 	uint32_t i;
 
-	buffer_printf(&line, "jstrobe %s", JSTROBE_VERSION);
-	if (profiles[0]->pid)
-		buffer_printf(&line, ", pid %d", profiles[0]->pid);
-	if (*profiles[0]->main_class)
-		buffer_printf(&line, ", %s", profiles[0]->main_class);
-	if (*profiles[0]->jdk)
-		buffer_printf(&line, ", JDK %s", profiles[0]->jdk);
+	comments_made(&line, profiles[0]);
 	put_comment(w, buffer_text(&line, &w->part));
 	for (i = 0; i < count; i++) {
 		line.length = 0;
-		buffer_printf(&line, "%s: ", profiles[i]->event);
-		put_part(&line, profiles[i]);
-		if (profiles[i]->told)
-			buffer_puts(&line, profiles[i]->told);
-		else
-			format_loss_line(profiles[i], &line);
+		comments_samples(&line, profiles[i]);
 		put_comment(w, buffer_text(&line, &w->part));
 	}
 	buffer_free(&line);

@@ -89,14 +89,21 @@ static int no_stacks(const struct input *in, uint64_t line, struct error *err)
  */
 static int is_other(const struct input *in, struct error *err)
 {
-	static const char *const callgrind[] = {"# callgrind format", "version: 1\n", "creator: "};
+	static const struct {
+		const char *what, *bytes;
+		unsigned at;
+	} others[] = {
+		{"a file of callgrind", "# callgrind format", 0}, {"a file of callgrind", "version: 1\n", 0},
+		{"a file of callgrind", "creator: ", 0},
+		{"a trace of Perfetto", "\xda\x03", 2}, /* a short packet whose first field is what we write first */
+	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(callgrind); i++)
-		if (in->size > strlen(callgrind[i]) &&
-		    memcmp(in->bytes, callgrind[i], strlen(callgrind[i])) == 0)
-			return error_set(err, EINVAL, "%s: a file of callgrind, which is written, but not read; "
-					 "convert the recording or JSON that it was made of", in->name);
+	for (i = 0; i < ARRAY_LEN(others); i++)
+		if (in->size > others[i].at + strlen(others[i].bytes) &&
+		    memcmp(in->bytes + others[i].at, others[i].bytes, strlen(others[i].bytes)) == 0)
+			return error_set(err, EINVAL, "%s: %s, which is written, but not read; convert the recording "
+					 "or JSON that it was made of", in->name, others[i].what);
 	return 0;
 }
 

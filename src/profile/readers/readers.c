@@ -347,7 +347,7 @@ static int show(struct conversion *c, struct error *err)
 		return conversion_no_memory(c, err);
 	left_out = c->aggregate.marks.types_left_out;
 	left_out += c->aggregate.marks.events.count - MIN(c->aggregate.marks.events.count, (size_t)OTHER_EVENTS_MOST);
-	if (left_out)
+	if (left_out && !format_is_export(format_by_name(c->options->format)))
 		buffer_printf(&c->notes, "%s: it has more than %u types of events; %llu of them are not shown\n",
 			      c->in.name, OTHER_EVENTS_MOST, (unsigned long long)left_out);
 	c->profiles.items[0].marks = c->marks;
@@ -385,6 +385,12 @@ static bool all_left_out(const struct conversion *c)
 	return true;
 }
 
+/* Whether files in F have pauses and spans beside the samples. */
+static bool shows_marks(const struct format *f)
+{
+	return format_is_page(f) || strcmp(f->name, "perfetto") == 0;
+}
+
 int readers_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
 		 struct error *err)
 {
@@ -400,7 +406,7 @@ int readers_read(const char *name, const struct options *o, bool main_only, stru
 	c->aggregate.per_thread = o->threads;
 	begin_selection(&c->selection, o);
 	c->aggregate.by_context = c->selection.by_context;
-	c->aggregate.marks.wanted = c->selection.moments && format && format_is_page(format);
+	c->aggregate.marks.wanted = c->selection.moments && format && shows_marks(format);
 	if (o->latency || o->tag[0]) {
 		c->spans.tag = o->tag;
 		c->spans.least = o->latency;

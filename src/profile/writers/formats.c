@@ -62,7 +62,7 @@ bool format_is_page(const struct format *f)
 
 bool format_has_times(const struct format *f)
 {
-	static const char *const others[] = {"firefox", "otlp", "otlpjson"};
+	static const char *const others[] = {"firefox", "perfetto", "otlp", "otlpjson"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(others); i++)
