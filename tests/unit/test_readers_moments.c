@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "profile/model/time/moment_order.h"
 #include "profile/model/time/moments.h"
 
 #define S NS_PER_S
@@ -137,6 +138,84 @@ static void any_time_fits(void **state)
 	moments_free(&m);
 }
 
+/* Numbers that differ in few bits, in all, and those that stand for none. */
+static uint32_t some_number(uint64_t *seed, uint32_t kind)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return kind == 0 ? 5 : kind == 1 ? (uint32_t)(*seed >> 40) % 3 : kind == 2 ? (uint32_t)(*seed >> 32) :
+	       *seed >> 60 ? (uint32_t)(*seed >> 33) % 5000 : UINT32_MAX;
+}
+
+static bool comes_after(const uint32_t *x, const uint32_t *y)
+{
+	unsigned i;
+
+	for (i = 0; i < 4; i++)
+		if (x[i] != y[i])
+			return x[i] > y[i];
+	return false;
+}
+
+/* Few and many, each field of each kind: what stands beside each other is in order, and nothing is lost. */
+static void they_are_put_into_order(void **state)
+{
+	static const size_t numbers[] = {0, 1, 2, 64, 65, 3000};
+	struct profile_moment items[3000];
+	uint64_t seed = 3, sum, found;
+	size_t n, i;
+	uint32_t kind;
+
+	for (n = 0; n < ARRAY_LEN(numbers); n++)
+		for (kind = 0; kind < 256; kind++) {
+			for (i = 0, sum = 0; i < numbers[n]; i++) {
+				items[i] = (struct profile_moment){some_number(&seed, kind & 3), some_number(&seed, kind >> 2 & 3),
+					some_number(&seed, kind >> 4 & 3), some_number(&seed, kind >> 6), 1, i * i};
+				sum += items[i].at ^ items[i].span * 3u ^ items[i].stack * 5u ^ items[i].thread * 7u ^ i * i;
+			}
+			moment_order_time(items, numbers[n]);
+			for (i = 1; i < numbers[n]; i++)
+				assert_false(comes_after((uint32_t[]){items[i - 1].at, items[i - 1].stack, items[i - 1].thread,
+								      items[i - 1].span},
+							 (uint32_t[]){items[i].at, items[i].stack, items[i].thread,
+								      items[i].span}));
+			moment_order_place(items, numbers[n]);
+			for (i = 1; i < numbers[n]; i++)
+				assert_true(moment_order_compare_place(&items[i - 1], &items[i]) <= 0);
+			for (i = 0, found = 0; i < numbers[n]; i++)
+				found += items[i].at ^ items[i].span * 3u ^ items[i].stack * 5u ^ items[i].thread * 7u ^ items[i].weight;
+			assert_int_equal(found, sum);
+		}
+}
+
+/* Many at once are what they are one by one. */
+static void many_are_added_at_once(void **state)
+{
+	enum { MANY = 1000 };
+	static struct moment_seen seen[MANY];
+	struct moments one = {.most = 300}, all = {.most = 300};
+	uint64_t seed = 11;
+	uint32_t i;
+
+	for (i = 0; i < MANY; i++) {
+		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+		seen[i] = (struct moment_seen){(int64_t)(i * S / 10), i % 9 ? 0 : S, (uint32_t)(seed >> 40) % 7,
+					       i % 50 ? 0 : PROFILE_NO_THREAD, 1, i};
+		moments_add(&one, seen[i].at, seen[i].span, seen[i].count, seen[i].thread, 1, i);
+	}
+	moments_add_all(&all, seen, MANY);
+	moments_sort(&one);
+	moments_sort(&all);
+	assert_int_equal(one.step, all.step);
+	assert_int_equal(one.items.count, all.items.count);
+	for (i = 0; i < one.items.count; i++) {
+		assert_int_equal(moment_order_compare_place(&one.items.items[i], &all.items.items[i]), 0);
+		assert_int_equal(one.items.items[i].weight, all.items.items[i].weight);
+	}
+	assert_int_equal(sums_of(&all).weight, (uint64_t)MANY * (MANY - 1) / 2);
+	moments_free(&one);
+	moments_free(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +224,8 @@ int main(void)
 		cmocka_unit_test(coarser_steps_move_nothing),
 		cmocka_unit_test(several_become_one),
 		cmocka_unit_test(any_time_fits),
+		cmocka_unit_test(they_are_put_into_order),
+		cmocka_unit_test(many_are_added_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,39 +7,15 @@
 #include <string.h>
 
 #include "common/base/hash.h"
+#include "profile/model/time/moment_order.h"
 
-#define RECENT 65536 /* moments that are found again: 256 KB, which a core has at hand */
-
-static int by_place(const struct profile_moment *x, const struct profile_moment *y)
-{
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct profile_moment *x = a, *y = b;
-	int place = by_place(x, y);
-
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	return place ? place : x->span < y->span ? -1 : x->span > y->span;
-}
-
-/* Longer steps do not change this order, but for spans. */
-static int by_place_and_time(const void *a, const void *b)
-{
-	const struct profile_moment *x = a, *y = b;
-	int place = by_place(x, y);
-
-	return place ? place : x->at < y->at ? -1 : x->at > y->at ? 1 : x->span < y->span ? -1 : x->span > y->span;
-}
+#define RECENT 65536 /* moments that are found again: 512 KB, which a core has at hand */
+#define AHEAD 32     /* moments whose places are asked for together */
 
 void moments_sort(struct moments *m)
 {
-	if (m->items.count)
-		qsort(m->items.items, m->items.count, sizeof(*m->items.items), by_time);
+	moment_order_time(m->items.items, m->items.count);
+	m->sorted = 0;
 }
 
 /* Samples and weight of one moment as part of another; false: together they are more than a moment holds. */
@@ -83,41 +59,70 @@ static void coarsen(struct moments *m)
 	}
 }
 
+/* The sorted ones and those that came since become one row; false: there is no memory to do so. */
+static bool sort_in(struct moments *m)
+{
+	struct profile_moment *items = m->items.items, *to, *late, *end;
+	size_t old = m->sorted, since = m->items.count - old;
+
+	moment_order_place(items + old, since);
+	m->sorted = m->items.count;
+	if (!old || !since || moment_order_compare_place(&items[old - 1], &items[old]) <= 0)
+		return true;
+	late = malloc(since * sizeof(*late));
+	if (!late)
+		return false;
+	memcpy(late, items + old, since * sizeof(*late));
+	/* from the end on, where there is room */
+	for (to = items + old + since, end = late + since; end > late;)
+		*--to = old && moment_order_compare_place(&items[old - 1], end - 1) > 0 ? items[--old] : *--end;
+	free(late);
+	return true;
+}
+
+static void sort_by_place(struct moments *m)
+{
+	if (!sort_in(m))
+		moment_order_place(m->items.items, m->items.count);
+}
+
+static void forget_recent(struct moments *m)
+{
+	free(m->recent);
+	m->recent = NULL;
+}
+
 /* Make them fewer: half of what there may be, so that one more is not the next sort. */
 static void shrink(struct moments *m, size_t most)
 {
-	qsort(m->items.items, m->items.count, sizeof(*m->items.items), by_place_and_time);
+	sort_by_place(m);
 	merge(m);
 	while (m->items.count > most / 2 && m->step < MOMENTS_LONGEST) {
 		coarsen(m);
 		merge(m);
 	}
+	m->sorted = m->items.count;
 	/* that many counts and threads are apart: steps of hours do not help */
 	m->full = MAX(most, 2 * m->items.count);
-	free(m->recent);
-	m->recent = NULL;
+	forget_recent(m);
 }
 
-/* Where moments like MOMENT were put lately; NULL: it is not known. */
-static uint32_t *recent_of(struct moments *m, const struct profile_moment *moment)
+static uint64_t hash_of(const struct profile_moment *moment)
 {
-	uint64_t key = ((uint64_t)moment->stack << 32 | moment->thread) ^ ((uint64_t)moment->at << 16 | moment->span);
-
-	if (!m->recent)
-		m->recent = calloc(RECENT, sizeof(*m->recent));
-	return m->recent ? &m->recent[hash_mix(key) % RECENT] : NULL;
+	return hash_mix(((uint64_t)moment->stack << 32 | moment->thread) ^ ((uint64_t)moment->at << 16 | moment->span));
 }
 
 /*
  * They come about in the order of time, so what is of one step comes together. Where all samples fit, each stays a
  * moment of its own only as long as steps are short.
  */
-static void put(struct moments *m, const struct profile_moment *moment)
+static void put(struct moments *m, const struct profile_moment *moment, uint64_t hash)
 {
-	uint32_t *recent = recent_of(m, moment);
+	uint64_t *recent = m->recent ? &m->recent[hash % RECENT] : NULL;
 	struct profile_moment *to;
 
-	if (recent && *recent && take_in(&m->items.items[*recent - 1], moment))
+	if (recent && *recent && *recent >> 32 == hash >> 32 &&
+	    take_in(&m->items.items[(uint32_t)*recent - 1], moment))
 		return;
 	to = VECTOR_PUSH(&m->items);
 	m->failed |= !to;
@@ -125,37 +130,89 @@ static void put(struct moments *m, const struct profile_moment *moment)
 		return;
 	*to = *moment;
 	if (recent)
-		*recent = (uint32_t)m->items.count;
+		*recent = hash >> 32 << 32 | (uint32_t)m->items.count;
+}
+
+static struct profile_moment moment_of(const struct moments *m, const struct moment_seen *seen)
+{
+	uint64_t at = seen->at < 0 ? 0 : (uint64_t)seen->at;
+
+	return (struct profile_moment){(uint32_t)(at / m->step), (uint32_t)(seen->span ? seen->span / m->step : 0),
+				       seen->count, seen->thread, (uint32_t)MIN(seen->samples, (uint64_t)UINT32_MAX),
+				       seen->weight};
+}
+
+/* Whether NS are no more steps than a moment can say. */
+static bool fits(const struct moments *m, uint64_t ns)
+{
+	return m->step > UINT64_MAX >> 32 || ns < m->step << 32;
+}
+
+/* Add N of them, at most AHEAD. What a place's look-up waits for is memory: all places are asked for first. */
+static void add_block(struct moments *m, const struct moment_seen *seen, size_t n)
+{
+	struct profile_moment moments[AHEAD];
+	uint64_t hashes[AHEAD];
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		while (!fits(m, seen[i].at < 0 ? 0 : (uint64_t)seen[i].at) || !fits(m, seen[i].span))
+			coarsen(m);
+	if (!m->recent)
+		m->recent = calloc(RECENT, sizeof(*m->recent));
+	for (i = 0; i < n; i++) {
+		moments[i] = moment_of(m, &seen[i]);
+		hashes[i] = hash_of(&moments[i]);
+		if (m->recent)
+			__builtin_prefetch(&m->recent[hashes[i] % RECENT], 1);
+	}
+	for (i = 0; i < n && m->recent; i++) {
+		uint64_t recent = m->recent[hashes[i] % RECENT];
+
+		if (recent >> 32 == hashes[i] >> 32)
+			__builtin_prefetch(&m->items.items[(uint32_t)recent - 1], 1);
+	}
+	for (i = 0; i < n; i++)
+		put(m, &moments[i], hashes[i]);
+}
+
+void moments_add_all(struct moments *m, const struct moment_seen *seen, size_t n)
+{
+	size_t most = m->most ? m->most : SIZE_MAX, i, block;
+
+	if (!m->step)
+		m->step = MOMENTS_STEP;
+	for (i = 0; i < n; i += block) {
+		if (m->items.count >= MAX(most, m->full))
+			shrink(m, most);
+		block = MIN(MIN(n - i, (size_t)AHEAD), MAX(most, m->full) - m->items.count);
+		add_block(m, seen + i, block);
+	}
 }
 
 void moments_add(struct moments *m, int64_t at, uint64_t span, uint32_t count, uint32_t thread, uint64_t samples,
 		 uint64_t weight)
 {
-	size_t most = m->most ? m->most : SIZE_MAX;
-	uint64_t from = at < 0 ? 0 : (uint64_t)at;
-
-	if (!m->step)
-		m->step = MOMENTS_STEP;
-	if (m->items.count >= MAX(most, m->full))
-		shrink(m, most);
-	while (from / m->step > UINT32_MAX || span / m->step > UINT32_MAX)
-		coarsen(m);
-	put(m, &(struct profile_moment){(uint32_t)(from / m->step), (uint32_t)(span / m->step), count, thread,
-					(uint32_t)MIN(samples, (uint64_t)UINT32_MAX), weight});
+	moments_add_all(m, &(struct moment_seen){at, span, count, thread, samples, weight}, 1);
 }
 
 void moments_join(struct moments *m, const struct moments *from, const uint32_t *counts, const uint32_t *threads)
 {
-	size_t i;
+	struct moment_seen seen[AHEAD];
+	size_t i, n;
 
 	m->failed |= from->failed;
 	while (m->step && m->step < from->step)
 		coarsen(m);
-	for (i = 0; i < from->items.count && !m->failed; i++) {
-		const struct profile_moment *t = &from->items.items[i];
+	for (i = 0; i < from->items.count && !m->failed; i += n) {
+		for (n = 0; n < AHEAD && i + n < from->items.count; n++) {
+			const struct profile_moment *t = &from->items.items[i + n];
 
-		moments_add(m, (int64_t)(t->at * from->step), t->span * from->step, counts[t->stack],
-			    t->thread == PROFILE_NO_THREAD ? t->thread : threads[t->thread], t->samples, t->weight);
+			seen[n] = (struct moment_seen){
+				(int64_t)(t->at * from->step), t->span * from->step, counts[t->stack],
+				t->thread == PROFILE_NO_THREAD ? t->thread : threads[t->thread], t->samples, t->weight};
+		}
+		moments_add_all(m, seen, n);
 	}
 }
 
@@ -166,8 +223,7 @@ void moments_earlier(struct moments *m, uint64_t ns)
 
 	for (i = 0; i < m->items.count; i++)
 		m->items.items[i].at -= (uint32_t)MIN((uint64_t)m->items.items[i].at, steps);
-	free(m->recent); /* which finds them by their times */
-	m->recent = NULL;
+	forget_recent(m); /* which finds them by their times */
 }
 
 void moments_free(struct moments *m)

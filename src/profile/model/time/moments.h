@@ -19,15 +19,23 @@ struct moments {
 	uint64_t step;   /* ns; 0: there are none yet */
 	size_t most;     /* how many it may have; 0: any number */
 	size_t full;     /* more than that are made fewer */
-	uint32_t *recent; /* by hash, where moments were put lately, + 1; NULL: nowhere */
+	size_t sorted;   /* so many are in the order of counts, then threads, then times */
+	uint64_t *recent; /* by hash, where moments were put lately, + 1, below bits of their hash; NULL: nowhere */
 	bool failed;     /* out of memory: nothing more is kept */
 	bool closed;     /* they are in the order of time, with the threads of a profile */
 };
 
-/*
- * Add samples of count COUNT on THREAD (or PROFILE_NO_THREAD) from AT on for SPAN, both in ns, AT since the
- * recording's start; below 0: at it.
- */
+/* Samples of a count on a thread (or PROFILE_NO_THREAD). */
+struct moment_seen {
+	int64_t at;    /* ns since the recording's start; below 0: at it */
+	uint64_t span; /* ns that it lasted from there on */
+	uint32_t count, thread;
+	uint64_t samples, weight;
+};
+
+/* Add SEEN[0..N). Many in one call cost less than one by one: places in memory are asked for before they are needed. */
+void moments_add_all(struct moments *m, const struct moment_seen *seen, size_t n);
+/* Add one. */
 void moments_add(struct moments *m, int64_t at, uint64_t span, uint32_t count, uint32_t thread, uint64_t samples,
 		 uint64_t weight);
 /* Add what FROM has, with COUNTS and THREADS leading to the numbers that M's event has for its own. */

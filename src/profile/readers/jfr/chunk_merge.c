@@ -163,16 +163,21 @@ static void merge_moments(struct chunk_handlers *w, const struct event_counts *a
 {
 	struct moments *to = &w->aggregate->families.items[family].moments;
 	const struct chunk *c = w->chunk;
-	uint32_t thread;
-	size_t i;
+	struct moment_seen seen[64];
+	uint64_t rate = MAX(c->ticks_per_second, 1);
+	size_t i, n;
 
-	for (i = 0; i < a->moments.count && !w->aggregate->no_memory; i++) {
-		const struct chunk_moment *m = &a->moments.items[i];
+	for (i = 0; i < a->moments.count && !w->aggregate->no_memory; i += n) {
+		for (n = 0; n < ARRAY_LEN(seen) && i + n < a->moments.count; n++) {
+			const struct chunk_moment *m = &a->moments.items[i + n];
 
-		thread = m->thread == STACK_COUNT_NONE ? PROFILE_NO_THREAD : names_thread(&w->names, m->thread);
-		moments_add(to, chunk_time(c, m->time) - w->selection->moments_from,
-			    wide_scale(m->span, NS_PER_S, 0, MAX(c->ticks_per_second, 1)), counts[m->item], thread,
-			    m->samples, scaled(scale, m->samples, m->weight));
+			seen[n] = (struct moment_seen){
+				chunk_time(c, m->time) - w->selection->moments_from,
+				m->span ? wide_scale(m->span, NS_PER_S, 0, rate) : 0, counts[m->item],
+				m->thread == STACK_COUNT_NONE ? PROFILE_NO_THREAD : names_thread(&w->names, m->thread),
+				m->samples, scaled(scale, m->samples, m->weight)};
+		}
+		moments_add_all(to, seen, n);
 		w->aggregate->no_memory |= to->failed;
 	}
 }

@@ -55,22 +55,24 @@ static void take_time(const struct chunk_handlers *w, struct event_part *p)
 	p->of = p->span = end > begin ? (uint64_t)end - (uint64_t)begin : 0;
 }
 
-struct event_part handler_part(const struct chunk_handlers *w, const struct event_handler *handler, uint64_t samples)
+void handler_part(const struct chunk_handlers *w, const struct event_handler *handler, uint64_t samples,
+		  struct event_part *p)
 {
 	uint64_t span = handler->lasts ? handler_ticks(w, handler) :
 			handler->kind == HANDLE_WALL ? handler->slots[SLOT_SPAN] : 0;
-	struct event_part p = {(int64_t)handler->slots[SLOT_TIME], (int64_t)span < 0 ? 0 : span, samples, 1, 1};
+
+	p->at = (int64_t)handler->slots[SLOT_TIME];
+	p->span = (int64_t)span < 0 ? 0 : span;
+	p->samples = samples;
+	p->of = p->whole = 1;
 
 	/* of a wait that began before the recording the time inside is its, as of any other part of the time */
-	if (p.span && handler->lasts && (w->selection->in_range || (p.at < w->from && end_of(&p) > w->from)))
-		take_time(w, &p);
-	else if (!w->selection->in_range)
-		return p;
-	else if (p.span && samples > 1)
-		take_samples(w, &p);
-	else if (p.at < w->from || p.at >= w->to)
-		p.samples = 0;
-	return p;
+	if (p->span && handler->lasts && (w->selection->in_range || (p->at < w->from && end_of(p) > w->from)))
+		take_time(w, p);
+	else if (w->selection->in_range && p->span && samples > 1)
+		take_samples(w, p);
+	else if (w->selection->in_range && (p->at < w->from || p->at >= w->to))
+		p->samples = 0;
 }
 
 uint64_t part_of(const struct event_part *p, uint64_t weight)

@@ -226,8 +226,9 @@ struct event_part {
 	uint64_t of, whole; /* and how much of its weight: of a wait the time inside */
 };
 
-/* The part of the event that HANDLER has read, which has SAMPLES. */
-struct event_part handler_part(const struct chunk_handlers *w, const struct event_handler *handler, uint64_t samples);
+/* PART: that of the event that HANDLER has read, which has SAMPLES. */
+void handler_part(const struct chunk_handlers *w, const struct event_handler *handler, uint64_t samples,
+		  struct event_part *part);
 /* WEIGHT, as far as it is in P. */
 uint64_t part_of(const struct event_part *p, uint64_t weight);
 /* Take one jstrobe.SampleContext. */

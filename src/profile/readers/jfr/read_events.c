@@ -75,16 +75,23 @@ static void add_objects(struct stack_count *item, uint64_t weight, uint64_t size
 }
 
 /* When ITEM of A was seen; the number of its moment + 1, 0: none is kept. */
-static uint32_t keep_moment(struct chunk_handlers *w, struct event_counts *a, const struct chunk_moment *is)
+static uint32_t keep_moment(struct chunk_handlers *w, struct event_counts *a, const struct event_part *part,
+			    uint32_t item, uint32_t thread, uint64_t weight)
 {
-	struct chunk_moment *m = w->selection->moments ? VECTOR_PUSH(&a->moments) : NULL;
+	struct chunk_moment *m;
 
 	if (!w->selection->moments)
 		return 0;
+	m = VECTOR_PUSH(&a->moments);
 	w->aggregate->no_memory |= !m;
 	if (!m)
 		return 0;
-	*m = *is;
+	m->time = (uint64_t)part->at;
+	m->span = part->span;
+	m->item = item;
+	m->thread = thread;
+	m->samples = part->samples;
+	m->weight = weight;
 	return (uint32_t)a->moments.count;
 }
 
@@ -257,7 +264,7 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 
 	weight = weight_of(w, handler, position, weight);
 	all = handler->left != LEFT_NONE ? weight != 0 : all;
-	part = handler_part(w, handler, all);
+	handler_part(w, handler, all, &part);
 	weight = handler->of_call ? weight_of_call(w, &part, weight, said) : part_of(&part, weight);
 	if (wall)
 		a = &w->event_counts.items[handler->wall_counts];
@@ -286,8 +293,7 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler,
 		if (handler->of_thread && w->selection->allocs)
 			recording_info_cut(w->info, first_allocs_cut(w->selection->allocs, position));
 		if (item != STACK_COUNT_NONE)
-			moment = keep_moment(w, a, &(struct chunk_moment){(uint64_t)part.at, part.span, item, thread,
-									  part.samples, weight});
+			moment = keep_moment(w, a, &part, item, thread, weight);
 		if (handler->is_live && w->live.known && item != STACK_COUNT_NONE && slots[SLOT_B] <= w->live_end)
 			stack_counts_grow(&a->t, item, weight, slots[SLOT_B] > w->middle);
 	}
@@ -497,6 +503,7 @@ static void take_surrounding(struct chunk_handlers *w, const uint64_t *slots)
 void handler_take(struct chunk_handlers *w, struct event_handler *handler, const struct chunk_event *e)
 {
 	const struct chunk *c = w->chunk;
+	struct event_part part;
 	struct reader r;
 
 	if (handler->layout == LAYOUT_NONE)
@@ -575,7 +582,8 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 		take_live_heap(w, handler->slots);
 		break;
 	case HANDLE_JDK_LOST:
-		if (handler_part(w, handler, 1).samples)
+		handler_part(w, handler, 1, &part);
+		if (part.samples)
 			w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];
 		break;
 	default:
