@@ -7,6 +7,7 @@ import subprocess
 
 import jvm
 import pytest
+from jfr import Recording
 from jvm import jstrobe
 from test_page_time import numbers, page_of
 
@@ -124,6 +125,27 @@ def test_spans_of_our_recordings(programs):
     assert all(x[1] >= 29e6 and x[2] == "main" for x in of[SPAN, "odd"])
     assert all(14e6 <= x[1] for x in of[SPAN, "even"])
     assert not [e for e in m["events"] if e[0].startswith("jstrobe.")]
+
+
+def test_spans_of_virtual_threads():
+    """Each has the virtual thread that it was of, as samples have it: what it did is told apart from what others did meanwhile."""
+    jdk, path = jvm.find_jdk(25), jvm.result_file(".jfr")
+    done = subprocess.run([jdk.java, "-cp", os.path.join(jvm.OUT, "lib", "jstrobe.jar"), os.path.join(HERE, "readers", "VirtualSpans.java"),
+                           jvm.LIBRARY, path], check=True, timeout=60, capture_output=True, text=True)
+    ids = [int(n) for n in done.stdout.split("IDS ")[1].split()[:2]]
+    spans = Recording(path).events["profiler.Span"]
+    names = [f"virtual thread #{n}" for n in ids]  # their own are told by waits alone
+    for tag, java, name in zip(("named", "unnamed"), ids, names):
+        found = {(s["eventThread"]["javaThreadId"], s["eventThread"]["javaName"]) for s in spans if s["tag"] == tag}
+        assert found == {(java, name)}, tag
+    assert {s["eventThread"]["javaName"] for s in spans if s["tag"] == "platform"} == {"main"}
+    assert collections.Counter(s["tag"] for s in spans) == {"named": 20, "unnamed": 20, "platform": 1}
+    for tag, own, other in (("named", "ofNamed", "ofUnnamed"), ("unnamed", "ofUnnamed", "ofNamed")):
+        said = jstrobe("convert", "--cpu", "--tag", tag, "-o", "collapsed", path, "-").stdout
+        assert f"VirtualSpans.{own}" in said and f"VirtualSpans.{other}" not in said, tag
+    of, m = marks_of(page_of(path))
+    assert [{x[2] for x in of[SPAN, tag]} for tag in ("named", "unnamed")] == [{names[0]}, {names[1]}]
+    assert {(0, names[0]), (0, names[1])} <= {tuple(t[:2]) for t in page_of(path)[0]["threads"]}
 
 
 def test_other_results_have_none(recording):

@@ -16,6 +16,7 @@
 
 #include "agent/hooks/child.h"
 #include "agent/hooks/copies.h"
+#include "agent/zone/zone.h"
 #include "common/base/base.h"
 #include "common/os/os.h"
 
@@ -24,7 +25,7 @@
 
 struct header {
 	uint64_t number;  /* of the mark, from 0 on */
-	uint64_t time, duration;
+	uint64_t time, duration, vthread;
 	pid_t tid;
 	uint32_t type;
 	uint32_t length;  /* bytes behind the header */
@@ -139,13 +140,22 @@ static struct header *make_room(uint64_t size)
 	return at(end);
 }
 
+/* The virtual thread that TID carries, which is the caller: its record stays. 0: none, or it is not known. */
+static uint64_t mounted(pid_t tid)
+{
+	const struct thread_record *r = zone.records.by_tid ? record_find_tid(&zone.records, tid) : NULL;
+
+	return r ? zone_mounted(r) : 0;
+}
+
 static void put(const struct mark *m)
 {
 	uint64_t size = (sizeof(struct header) + m->length + ALIGN - 1) / ALIGN * ALIGN;
 	struct header *h = make_room(size);
 
-	*h = (struct header){.number = next++, .time = m->time, .duration = m->duration, .tid = m->tid,
-			     .type = m->type, .length = m->length, .size = (uint32_t)size};
+	*h = (struct header){.number = next++, .time = m->time, .duration = m->duration,
+			     .vthread = mounted(m->tid), .tid = m->tid, .type = m->type, .length = m->length,
+			     .size = (uint32_t)size};
 	if (m->length)
 		memcpy(h + 1, m->data, m->length);
 	end += size;
@@ -332,8 +342,8 @@ uint64_t marks_each(void (*fn)(const struct mark *m, void *arg), void *arg)
 			continue;
 		}
 		lost += h->number - number;
-		fn(&(struct mark){.time = h->time, .duration = h->duration, .tid = h->tid, .type = h->type,
-				  .length = h->length, .data = (const char *)(h + 1)}, arg);
+		fn(&(struct mark){.time = h->time, .duration = h->duration, .vthread = h->vthread, .tid = h->tid,
+				  .type = h->type, .length = h->length, .data = (const char *)(h + 1)}, arg);
 		number = h->number + 1;
 		position += h->size;
 	}

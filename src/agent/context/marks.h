@@ -18,9 +18,10 @@
 #define MARKS_TYPES 1024   /* that a program may register */
 #define MARK_SPAN 0        /* as a type; those of the program begin at 1 */
 
-/* One as it is put and as it is read. */
+/* One as it is put by the thread TID, and as it is read. */
 struct mark {
 	uint64_t time, duration; /* os_monotonic, ns; events have no duration */
+	uint64_t vthread;        /* virtual thread (its java tid) that was mounted, 0 = none: as it is read */
 	pid_t tid;
 	uint32_t type;
 	uint32_t length;

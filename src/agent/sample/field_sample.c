@@ -69,7 +69,7 @@ static bool take(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 		record_lose(r, event, LOSS_store_full, weight);
 		return false;
 	}
-	s.vthread = take_mounted(r);
+	s.vthread = zone_mounted(r);
 	s.handler_ns = (uint32_t)MIN(clock_ns(CLOCK_MONOTONIC) - since, (uint64_t)UINT32_MAX);
 	stored = push(r, &s, fields);
 	if (!stored)

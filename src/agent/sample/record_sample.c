@@ -32,19 +32,6 @@ enum loss_reason take_refusal(const struct thread_record *r)
 	return LOSS_REASONS;
 }
 
-uint64_t take_mounted(const struct thread_record *r)
-{
-	uintptr_t thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed);
-	uintptr_t entry;
-	uint64_t owner;
-
-	if (!thread || zone.layout.thread_cont_entry < 0 || zone.layout.thread_owner_id < 0 ||
-	    !load_word(thread + (uintptr_t)zone.layout.thread_cont_entry, &entry) || !entry ||
-	    !load_u64(thread + (uintptr_t)zone.layout.thread_owner_id, &owner))
-		return 0;
-	return owner;
-}
-
 /* A signal that comes this much later found its thread without a CPU, where the kernel does not say. */
 #define AT_ONCE (200 * NS_PER_US)
 
@@ -149,7 +136,7 @@ void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 	s.state = (uint8_t)state_of(r, event, time, regs);
 	if (unlikely(zone.record_cpu) && s.state != THREAD_RUNNING)
 		s.payload = UINT32_MAX; /* it has one only to answer this signal */
-	s.vthread = take_mounted(r);
+	s.vthread = zone_mounted(r);
 	now = clock_ns(CLOCK_MONOTONIC);
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
 	if (zone.events[event].ticks == TICKS_WALL)

@@ -24,10 +24,4 @@ bool take_push(struct thread_record *r, const struct sample *s, const struct tra
 void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
 		 const struct perf_reader *ring, const struct walk_regs *regs);
 
-/*
- * The java tid of the virtual thread that R carries, which differs from its own; 0 = none, or before JDK 24. Any
- * thread.
- */
-uint64_t take_mounted(const struct thread_record *r);
-
 #endif

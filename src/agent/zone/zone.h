@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "agent/zone/load.h"
 #include "agent/zone/method_epoch.h"
 #include "agent/zone/thread_record.h"
 #include "agent/zone/trace_context.h"
@@ -123,6 +124,23 @@ static inline bool zone_hold(const struct thread_record *r, uint32_t event)
 		return true;
 	atomic_store(&zone.held[event], 0);
 	return false;
+}
+
+/*
+ * The java tid of the virtual thread that R carries, which differs from its own; 0 = none, or before JDK 24. Any
+ * thread.
+ */
+static inline uint64_t zone_mounted(const struct thread_record *r)
+{
+	uintptr_t thread = atomic_load_explicit(&((struct thread_record *)r)->java_thread, memory_order_relaxed);
+	uintptr_t entry;
+	uint64_t owner;
+
+	if (!thread || zone.layout.thread_cont_entry < 0 || zone.layout.thread_owner_id < 0 ||
+	    !load_word(thread + (uintptr_t)zone.layout.thread_cont_entry, &entry) || !entry ||
+	    !load_u64(thread + (uintptr_t)zone.layout.thread_owner_id, &owner))
+		return 0;
+	return owner;
 }
 
 static inline void zone_let_go(uint32_t event)

@@ -89,8 +89,8 @@ static void on_marked(struct sink *s, const struct mark *m, uint32_t thread, uin
 		r->marks_lost += m ? 1 : lost;
 		return;
 	}
-	*note = (struct mark_note){.time = m->time, .duration = m->duration, .thread = thread, .type = m->type,
-				   .length = m->length, .data = r->mark_data.length};
+	*note = (struct mark_note){.time = m->time, .duration = m->duration, .vthread = m->vthread,
+				   .thread = thread, .type = m->type, .length = m->length, .data = r->mark_data.length};
 	buffer_append(&r->mark_data, m->data, m->length);
 	if (r->marks.count == HURRY_AT)
 		recording_wake(r, false);

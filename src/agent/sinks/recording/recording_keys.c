@@ -109,11 +109,12 @@ static uint32_t virtual_thread(struct recording *r, uint64_t vthread)
 
 uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t vthread, uint32_t name)
 {
-	const struct thread_entry *e = &r->collector->threads.items[thread];
+	const struct thread_entry *e;
 	struct thread_key *k;
 
 	if (vthread)
 		return virtual_thread(r, vthread);
+	e = &r->collector->threads.items[thread];
 	name = name ? name : e->name;
 	while (r->threads.count <= thread) {
 		k = VECTOR_PUSH(&r->threads);

@@ -63,7 +63,7 @@ void recording_put_marks(struct recording *r, uint64_t now)
 		r->marks_lost += r->marks.count;
 	for (i = 0; !r->mark_data.failed && i < r->marks.count; i++) {
 		const struct mark_note *m = &r->marks.items[i];
-		uint32_t thread = m->thread ? recording_thread(r, m->thread - 1, 0, 0) : 0;
+		uint32_t thread = m->thread || m->vthread ? recording_thread(r, m->thread - 1, m->vthread, 0) : 0;
 		const char *type = marks_type_name(m->type), *data = m->length ? r->mark_data.data + m->data : "";
 
 		if (m->type == MARK_SPAN)

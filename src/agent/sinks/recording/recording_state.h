@@ -62,6 +62,7 @@ struct heap_watch {
 /* A mark of the program that waits to be written. */
 struct mark_note {
 	uint64_t time, duration;
+	uint64_t vthread;      /* 0: none */
 	uint32_t thread;       /* + 1; 0: not known */
 	uint32_t type, length;
 	size_t data;           /* where its LENGTH bytes are in mark_data */
@@ -123,8 +124,8 @@ struct recording {
 };
 
 /*
- * The keys of thread (by its name NAME, 0 = as it is called now) and stack; 0 = out of memory. Recording's and
- * collector's lock held.
+ * The keys of thread (of the virtual thread VTHREAD, if that is not 0; by its name NAME, 0 = as it is called now) and
+ * stack; 0 = out of memory. Recording's and collector's lock held.
  */
 uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t vthread, uint32_t name);
 uint32_t recording_stack(struct recording *r, uint32_t node);

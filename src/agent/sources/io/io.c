@@ -114,7 +114,7 @@ static bool tell_open(uintptr_t tcb, uint64_t what, uint64_t began, uint64_t fro
 		return false;
 	s = (struct sample){
 		.time = clock_ns(CLOCK_MONOTONIC) - timed_ns(timed_now() - from), .event = (uint8_t)event,
-		.thread = r->index, .state = THREAD_RUNNING, .payload = UINT32_MAX, .vthread = take_mounted(r),
+		.thread = r->index, .state = THREAD_RUNNING, .payload = UINT32_MAX, .vthread = zone_mounted(r),
 	};
 	s.trace = wait_look(r, self, event, &s.epoch);
 	if (s.trace)

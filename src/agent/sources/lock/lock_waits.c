@@ -108,7 +108,7 @@ static struct waits_place *begin(struct thread_record *r, uint32_t e, struct wai
 	fault_look();
 	if (b->from) {
 		b->thread = (uint64_t)atomic_load(&r->tid);
-		b->virtual_id = take_mounted(r);
+		b->virtual_id = zone_mounted(r);
 	}
 	find_owner(r, b);
 	trace = b->from ? wait_walk_from(r, b->from, &epoch) : wait_walk(r, b->skip, b->method, &epoch);

@@ -137,7 +137,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	if (!stack_trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
 	done(&w, s);
-	s->stack.vthread = take_mounted(r);
+	s->stack.vthread = zone_mounted(r);
 	trace_context_of_record(r, &s->stack.trace_context);
 	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s) || (noted && !wall_slots_hold(slots)))
 		return false;
@@ -214,7 +214,7 @@ static bool look_at_asked(struct thread_record *r, struct wall_sight *s)
 	if (!before || s->ticks != before + 1 || r->place.sp != sp ||
 	    (r->place.pc != pc && r->place.pc + SYSCALL_BYTES != pc) || !told_before(r, s))
 		return false;
-	s->stack.vthread = take_mounted(r);
+	s->stack.vthread = zone_mounted(r);
 	trace_context_of_record(r, &s->stack.trace_context);
 	return has_slept(r, s);
 }
