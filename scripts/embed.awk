@@ -1,9 +1,9 @@
 # embed.awk - turn the report page into C strings, so that one binary holds it all.
 #
-#   awk -f scripts/embed.awk -v css=page.css -v code=page_code.txt -v start=start.js page.html > page_template.h
+#   awk -f scripts/embed.awk -v css=page.css -v start=start.js page.html > page_template.h
 #
-# A line of the page that is only a {{word}} is replaced: {{css}}, {{code}} and {{start}} by those files. {{title}},
-# {{report}} and {{data}} end one string and begin the next, for the writer to put its text between.
+# A line of the page that is only a {{word}} is replaced: {{css}} and {{start}} by those files. {{title}}, {{report}},
+# {{data}} and {{code}} end one string and begin the next, for the writer to put its text between.
 
 function line(text) {
 	gsub(/\\/, "\\\\\\\\", text)
@@ -28,9 +28,9 @@ BEGIN {
 
 /^[ \t]*\{\{title\}\}[ \t]*$/ { print "\t\"\";\nstatic const char page_style[] ="; next }
 /^[ \t]*\{\{report\}\}[ \t]*$/ { print "\t\"\";\nstatic const char page_middle[] ="; next }
-/^[ \t]*\{\{data\}\}[ \t]*$/ { print "\t\"\";\nstatic const char page_code[] ="; next }
+/^[ \t]*\{\{data\}\}[ \t]*$/ { print "\t\"\";\nstatic const char page_before_code[] ="; next }
+/^[ \t]*\{\{code\}\}[ \t]*$/ { print "\t\"\";\nstatic const char page_foot[] ="; next }
 /^[ \t]*\{\{css\}\}[ \t]*$/ { file(css); next }
-/^[ \t]*\{\{code\}\}[ \t]*$/ { file(code); next }
 /^[ \t]*\{\{start\}\}[ \t]*$/ { file(start); next }
 { line($0) }
 

@@ -17,17 +17,22 @@ $(O)/gen/page_more.h: scripts/strip.awk scripts/generated.mk $(PAGE_MORE_JS) | $
 
 GENERATED += $(O)/gen/page_more.h
 
-# The page's code travels packed (web/start.js opens it): the library holds it, and every page.
-$(O)/gen/page_code.txt: scripts/strip.awk scripts/generated.mk $(PAGE_JS) | $(O)/gen/
+# The page's code travels packed (web/start.js opens it): the library holds it, and every page, there in base64.
+$(O)/gen/page_code.h: scripts/strip.awk scripts/generated.mk $(PAGE_JS) | $(O)/gen/
 	$(call say,GEN,$@)
 	$(Q)awk -f scripts/strip.awk $(PAGE_JS) > $@.js
 	$(Q)(echo "window.jstrobePage = function (PROFILES, bytesOf) {"; echo "'use strict';"; cat $@.js; echo "};") | \
-	    gzip -9n | base64 -w 120 > $@.new && mv -f $@.new $@
+	    gzip -9n > $@.gz
+	$(Q)(echo '/* Made from web/ by scripts/generated.mk; changes here are lost. */'; \
+	    echo 'static const unsigned char page_code[] = {'; od -An -v -tx1 $@.gz | sed 's/ \(..\)/0x\1,/g'; echo '};') > $@.new && \
+	    mv -f $@.new $@
 
-$(O)/gen/page_template.h: scripts/embed.awk scripts/strip.awk web/flame.html web/flame.css web/start.js $(O)/gen/page_code.txt
+GENERATED += $(O)/gen/page_code.h
+
+$(O)/gen/page_template.h: scripts/embed.awk scripts/strip.awk web/flame.html web/flame.css web/start.js
 	$(call say,GEN,$@)
 	$(Q)awk -f scripts/strip.awk web/flame.css > $@.css && awk -f scripts/strip.awk web/start.js > $@.js
-	$(Q)awk -f scripts/embed.awk -v css=$@.css -v code=$(O)/gen/page_code.txt -v start=$@.js web/flame.html > $@.new && \
+	$(Q)awk -f scripts/embed.awk -v css=$@.css -v start=$@.js web/flame.html > $@.new && \
 	    mv -f $@.new $@
 
 GENERATED += $(O)/gen/page_template.h

@@ -21,7 +21,7 @@ def make_page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     program = folder / "make_page"
     template = os.path.join(OUT, "gen", "page_template.h")
-    subprocess.run(["make", "-s", "-C", ROOT, "O=" + OUT, template, os.path.join(OUT, "gen", "page_more.h")], check=True)
+    subprocess.run(["make", "-s", "-C", ROOT, "O=" + OUT, template, *(os.path.join(OUT, "gen", name) for name in ("page_code.h", "page_more.h"))], check=True)
     subprocess.run([*shlex.split(os.environ.get("CC") or "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall",
                     "-Wextra", "-Wno-unused-parameter", "-Werror", "-I" + os.path.join(ROOT, "src"),
                     "-I" + os.path.dirname(template), os.path.join(HERE, "make_page.c"),

@@ -6,6 +6,7 @@
 #include "common/base/utf8.h"
 #include "profile/writers/protobuf.h"
 
+#include "page_code.h"
 #include "page_template.h"
 
 /* TEXT for the inside of an element: names in it may be of any bytes. */
@@ -39,35 +40,38 @@ void page_begin(struct buffer *out, const char *title, const char *report)
 	buffer_append(out, page_middle, sizeof(page_middle) - 1);
 }
 
-void page_end(struct buffer *out)
-{
-	buffer_append(out, page_code, sizeof(page_code) - 1);
-}
-
-static void put_base64(struct buffer *out, const struct buffer *bytes)
+static void put_base64(struct buffer *out, const void *bytes, size_t length)
 {
 	static const char alphabet[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *from = bytes;
 	size_t at, left;
 	unsigned i;
 
-	for (at = 0; at < bytes->length; at += 3) {
+	for (at = 0; at < length; at += 3) {
 		char group[4] = {'=', '=', '=', '='};
 		uint32_t bits = 0;
 
-		left = MIN(bytes->length - at, (size_t)3);
+		left = MIN(length - at, (size_t)3);
 		for (i = 0; i < left; i++)
-			bits |= (uint32_t)(unsigned char)bytes->data[at + i] << (16 - 8 * i);
+			bits |= (uint32_t)from[at + i] << (16 - 8 * i);
 		for (i = 0; i <= left; i++)
 			group[i] = alphabet[bits >> (18 - 6 * i) & 63];
 		buffer_append(out, group, sizeof(group));
 	}
 }
 
+void page_end(struct buffer *out)
+{
+	buffer_append(out, page_before_code, sizeof(page_before_code) - 1);
+	put_base64(out, page_code, sizeof(page_code));
+	buffer_append(out, page_foot, sizeof(page_foot) - 1);
+}
+
 static void put_member(struct json_writer *w, const char *key, const struct buffer *bytes)
 {
 	json_begin_text(w, key);
-	put_base64(w->out, bytes);
+	put_base64(w->out, bytes->data, bytes->length);
 	json_end_text(w);
 }
 
