@@ -3,17 +3,18 @@
 # JDKs before 18 read sources as the locale has it.
 JAVAC = $(JDK)/bin/javac --release 8 -encoding UTF-8 -nowarn -Xlint:-options
 
-PAGE_JS := web/data.js web/diff.js web/program.js web/views.js web/graph.js web/tables.js web/calltree.js web/io.js web/work.js \
-  web/findings.js web/timeline.js web/rest.js web/strip.js web/lanes.js web/heatmap.js web/main.js
+PAGE_JS := web/data.js web/diff.js web/views.js web/graph.js web/tables.js web/calltree.js web/io.js web/timeline.js web/rest.js \
+  web/strip.js web/lanes.js web/heatmap.js web/main.js
 
-# Beside, in pages of recordings, which the command alone writes.
-PAGE_MORE_JS := web/marks.js web/latency.js web/events.js web/more.js
+# Beside, in pages that the command writes: the library has no room for it. It stands before timeline.js.
+PAGE_MORE_JS := web/program.js web/work.js web/findings.js web/marks.js web/latency.js web/events.js web/edit.js web/menu.js \
+  web/packages.js web/sandwich.js web/chart.js web/more.js
 
 $(O)/gen/page_more.h: scripts/strip.awk scripts/generated.mk $(PAGE_MORE_JS) | $(O)/gen/
 	$(call say,GEN,$@)
 	$(Q)awk -f scripts/strip.awk $(PAGE_MORE_JS) > $@.js
 	$(Q)(echo '/* Made from web/ by scripts/generated.mk; changes here are lost. */'; echo 'static const char page_more[] ='; \
-	    gzip -9n < $@.js | base64 -w 100 | sed 's/.*/\t"&"/'; echo '	"";') > $@.new && mv -f $@.new $@
+	    printf '%s\n' '	"</script>\n<script type=\"text/plain\" id=\"more\">\n"'; gzip -9n < $@.js | base64 -w 100 | sed 's/.*/\t"&"/'; echo '	"";') > $@.new && mv -f $@.new $@
 
 GENERATED += $(O)/gen/page_more.h
 

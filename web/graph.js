@@ -8,10 +8,11 @@ const ROW = 19, MIN_WIDTH = 0.6, REST = -2;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 
 class Graph {
-  constructor(section, onZoom, onSelect) {
-    this.scroller = section.querySelector('#scroller');
-    this.canvas = section.querySelector('#canvas');
-    this.spacer = section.querySelector('#spacer');
+  constructor(section, onZoom, onSelect, ids = '') {
+    const find = (id) => section.querySelector('#' + ids + id);
+    this.scroller = find('scroller');
+    this.canvas = find('canvas');
+    this.spacer = find('spacer');
     this.context = this.canvas.getContext('2d', { alpha: false });
     this.onZoom = onZoom;
     this.onSelect = onSelect;
@@ -60,7 +61,7 @@ class Graph {
 
   /* Boxes of NODE and of all below it; an own stack, since Java's can be thousands deep. */
   place(node, x, width) {
-    const scale = width / node[this.unit], open = [{ node, depth: node.depth, x, width }];
+    const scale = width / (node[this.unit] - (node.parent ? 0 : selfOf(node, this.unit))), open = [{ node, depth: node.depth, x, width }];
     while (open.length) {
       const box = open.pop();
       (this.rows[box.depth] || (this.rows[box.depth] = [])).push(box);
@@ -192,7 +193,7 @@ class Graph {
     if (!box.node || !box.node.parent) return this.restColour;
     if ((D.diff || comparesRest()) && !this.isMatch(box.node))
       return (D.diff ? changeColour : restColour)(box.node, this.unit) || this.restColour;
-    const list = this.isMatch(box.node) ? this.matchColours : this.colours[box.node.kind];
+    const list = this.isMatch(box.node) ? this.matchColours : more && state.colour ? more.packageColours(box.node.name) : this.colours[box.node.kind];
     return list[(box.node.name * 7) % list.length];
   }
 

@@ -144,8 +144,8 @@ class Lanes {
     });
     this.stack.hidden = best < 0;
     if (best < 0) return;
-    const at = T.place[best], frames = [];
-    for (let n = T.node[at]; n > 0; n = tree.parent[n]) frames.push(nameOf(tree.name[n]));
+    const at = T.place[best], frames = [], { name, parent } = T.tree || tree;
+    for (let n = T.node[at]; n > 0; n = parent[n]) frames.push(nameOf(name[n]));
     const span = T.span[best] ? ` for ${time(T.span[best] * T.step)}` : '';
     this.stack.textContent = `${moment(T.at[best])}${span} · ${D.threads[T.thread[at]][1]} · ${DOING[T.doing[at]].label} · ${amount(T.weight[best])}\n` + frames.map((f) => '  ' + f).join('\n');
   }

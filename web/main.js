@@ -4,11 +4,10 @@
  * reload, a bookmark or a link in a chat shows the same. Zooming makes an entry in the browser's history,
  * so its Back button works.
  */
-'more'; // start.js puts here what pages of recordings have beside
 const $ = (selector) => document.querySelector(selector);
 const UNITS = { samples: ofCalls ? 'calls' : 'samples', weight: D.inEvents ? D.unit : 'time' };
 
-const defaults = { event: '0', tab: D.asTree ? 'tree' : 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: D.highlight || '', zoom: '', focus: '', method: '', group: D.work ? 'program' : '', side: '', idle: '', sel: '', lane: '', slow: '', seen: '', rest: '' };
+const defaults = { event: '0', tab: D.asTree ? 'tree' : 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: D.highlight || '', zoom: '', focus: '', method: '', group: D.work ? 'program' : '', side: '', idle: '', sel: '', lane: '', slow: '', seen: '', rest: '', edit: '', colour: '', chart: '' };
 const when = T ? new TimeViews() : null;
 const more = typeof MoreViews === 'function' ? new MoreViews() : null;
 const TABS = ['graph', 'tree', 'methods', 'threads'].concat(D.io ? 'io' : [], when ? ['lanes', 'heatmap'] : [], more ? more.tabs : []);
@@ -20,6 +19,7 @@ const methodTable = new MethodTable($('#methods'), {
   choose: (id) => change({ method: String(id) }),
   find: (id) => change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: exactly(methodName(id)) + (D.lines ? '(:\\d+)?$' : '$') }, true),
   callers: (id) => change({ tab: 'graph', view: 'callers', focus: String(id), zoom: '' }, true),
+  sandwich: more && ((id) => change({ tab: 'sandwich', method: String(id) }, true)),
   search: (text) => change({ group: '', q: exactly(text.startsWith('(') ? '' : text) }, true),
 });
 const treeTable = new TreeTable($('#tree'), { zoom: (node) => change({ tab: 'graph', zoom: nodePath(node) }, true) });
@@ -92,6 +92,7 @@ function threadRoots() {
 /* ---- drawing all from the state ---- */
 
 function render(home) {
+  if (more) more.follow(state);
   if (when) when.follow(state);
   if (!match || match.query !== state.q) match = matcher(state.q);
   press('#tabs', 'tab', state.tab);
@@ -124,9 +125,13 @@ function press(group, key, value) {
   for (const b of document.querySelectorAll(group + ' button')) b.setAttribute('aria-pressed', String(b.dataset[key] === value));
 }
 
+function rootKeyOf() {
+  return [state.view, state.focus, state.sel, state.lane, state.slow, state.edit, comparesRest()].join(' ');
+}
+
 /* The root of what is seen: callees, callers, or the callers of one method. */
 function viewRoot() {
-  const key = [state.view, state.focus, state.sel, state.lane, state.slow, comparesRest()].join(' ');
+  const key = rootKeyOf();
   if (key !== rootKey) {
     root = makeRoot(state.view, state.focus === '' ? null : +state.focus);
     rootKey = key;
@@ -138,7 +143,7 @@ function renderGraph(home) {
   root = viewRoot();
   zoom = findNode(root, state.zoom, state.unit);
   graph.match = match;
-  const empty = root.samples === 0;
+  const empty = root.samples <= root.selfSamples;
   $('#nothing').hidden = !empty;
   $('#scroller').hidden = $('#crumbs').hidden = empty;
   if (empty) $('#nothing').textContent = whyEmpty();
@@ -149,6 +154,7 @@ function renderGraph(home) {
 /* Why there is nothing to draw. */
 function whyEmpty() {
   const part = T && T.selected, then = part ? ' in this part of the time' : '';
+  if (state.edit && state.focus === '') return `Nothing is left of the stacks${then}.`;
   if (tree.totalSamples[0]) return `No samples of ${shortName(+state.focus)}${then}.`; /* the callers of one method */
   if (part ? waitsLeftOut(part) : !SHOWS_IDLE) return `All threads waited for work${then}. “All waits” shows where.`;
   return part ? `No samples${then}.` : D.loss;
@@ -226,7 +232,7 @@ function renderKinds() {
     return;
   }
   const column = state.unit === 'weight' ? 1 : 0, bar = make('div', 'bar'), legend = make('div', 'legend'), boxes = make('div', 'legend graph-kinds');
-  const top = when && T.selected ? selectedTop() : SHOWS_IDLE || !D.topWork ? D.top : D.topWork;
+  const top = state.edit || (when && T.selected) ? selectedTop() : SHOWS_IDLE || !D.topWork ? D.top : D.topWork;
   const sums = KINDS.map((kind, i) => ({ ...kind, value: (top[i] || [0, 0])[column] }));
   sums[0].value += sums[4].value;
   sums[4].value = 0;
@@ -257,7 +263,7 @@ function renderKinds() {
 const kindsDrawn = new Set(tree.kind.subarray(1));
 
 function boxesAreShown() {
-  return ['graph', 'tree', 'methods'].includes(state.tab);
+  return ['graph', 'tree', 'methods', 'sandwich', 'chart'].includes(state.tab);
 }
 
 /* A share to look at: "57 %", "3.1 %"; the exact one is in the tooltip. */
@@ -272,7 +278,7 @@ function roughly(part, whole) {
 function showEvent(i, what) {
   if (i === SHOWN || i >= PROFILES.length) return;
   const words = new URLSearchParams(i ? { event: i } : {}), keep = { ...state, ...what };
-  for (const key of ['tab', 'sel', 'lane', 'slow', 'seen', 'rest']) if (keep[key] !== defaults[key]) words.set(key, keep[key]);
+  for (const key of ['tab', 'sel', 'lane', 'slow', 'seen', 'rest', 'edit', 'colour', 'chart']) if (keep[key] !== defaults[key]) words.set(key, keep[key]);
   location.hash = String(words); /* popstate follows, which loads it */
 }
 
@@ -307,8 +313,8 @@ function renderHeader() {
     D.startedMs && started.toLocaleString('sv-SE')];
   facts.filter(Boolean).forEach((fact) => $('#facts').append(make('span', '', fact)));
   renderLeaks();
-  renderWork();
-  renderFindings((name) => change({ tab: 'graph', q: exactly(name) }, true));
+  if (D.work) renderWork();
+  if (PROFILES[0].findings && more) renderFindings((name) => change({ tab: 'graph', q: exactly(name) }, true));
   $('#idles').hidden = !D.idle;
   const loss = $('#loss');
   loss.append(make('i', 'light'), make('span', '', D.loss), make('span', 'more', 'details'));
@@ -364,12 +370,12 @@ function showTip(box, event, g) {
     }
     if (libraries.has(n.name)) row('library', libraries.get(n.name));
     row('total', tipValue(n.samples, n.weight));
-    row(g.root.index === 0 ? 'self' : 'ends here', tipValue(n.selfSamples, n.selfWeight));
+    row(!n.parent && state.edit ? 'left out' : g.root.index === 0 ? 'self' : 'ends here', tipValue(n.selfSamples, n.selfWeight));
     if (showsObjects() && n.objects !== undefined) row('objects', count(n.objects));
     if (D.diff) changeRows(row, n);
     if (comparesRest() && n.parent) restRows(row, n, unit);
     if (D.calls && n.parent && n.calls) callRows(row, n, g.root.index === 0);
-    if ((zoom.parent || state.focus) && n.depth > zoom.depth) row('of these', percent(n[unit], zoom[unit]));
+    if ((g.zoom.parent || state.focus) && n.depth > g.zoom.depth) row('of these', percent(n[unit], g.zoom[unit]));
     tip.append(rows);
   }
   place(tip, event);
@@ -415,8 +421,10 @@ function stored(value) {
 
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  graph.readColours();
-  if (root && state.tab === 'graph') graph.draw();
+  for (const g of [graph, ...(more ? more.frames.graphs : [])]) {
+    g.readColours();
+    if (g.root && g.canvas.offsetParent) g.draw();
+  }
 }
 
 function isDark() {
@@ -461,6 +469,7 @@ const KEYS = [
   ['Arrows', 'Walk from frame to frame; Enter zooms', null],
   ['m', 'Callers of the selected frame\'s method', () => graph.selected && graph.selected.parent && change({ view: 'callers', focus: String(methodOf[graph.selected.name]), zoom: '' }, true)],
   ...(when ? [['c', 'Compare the selected part of the time with the rest', () => T.selected && change({ rest: state.rest ? '' : '1' })]] : []),
+  ...(more ? more.keys : []),
   ['l', 'Details about losses and cost', () => showDetails($('#details').hidden)],
   ['d', 'Dark or light', toggleTheme],
   ['?', 'This list', () => $('#keys').showModal()],
@@ -566,4 +575,4 @@ render(true);
 performance.mark('drawn');
 
 /* For tests, scripts and the curious: what is drawn, read-only by courtesy. */
-window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, change, time: T, get root() { return root; }, get zoom() { return zoom; } };
+window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, change, more, time: T, get root() { return root; }, get zoom() { return zoom; } };

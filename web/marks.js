@@ -1,7 +1,5 @@
 /* marks.js - what a recording has beside its samples (D.marks of the first profile, src/profile/views/marks_page.c): rows
  * of pauses, spans and events of the program below the strip. A click on a mark selects its time.
- *
- * This file and those behind it in scripts/generated.mk are in pages of recordings alone, before main.js.
  */
 const MARK_KINDS_SHOWN = [
   { label: 'GC pause', row: 0, colour: () => 'hsl(8 80% 62%)' },
@@ -12,7 +10,8 @@ const MARK_KINDS_SHOWN = [
   { label: 'Event of the program', row: 2, colour: () => 'hsl(305 55% 52%)' },
 ];
 const MARK_PAUSE = 0, MARK_GC = 1, MARK_SPAN = 4, MARK_EVENT = 5, MARK_ROW = 9, MARKS_TOLD = 6, MARK_PARTS = 1024, ALL_VIRTUAL = 'tid=0';
-const M = unpackMarks(PROFILES.find((p) => p.marks).marks);
+const NO_MARKS = { names: [], items: '', count: 0, threads: [], gcs: [], events: [], duration: 0 };
+const M = unpackMarks((PROFILES.find((p) => p.marks) || { marks: NO_MARKS }).marks);
 
 function unpackMarks(from) {
   const { number } = numbersOf(from.items), names = from.names.map(([kind, name, n, sum, longest, parts, steps], index) => (

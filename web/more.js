@@ -1,4 +1,4 @@
-/* more.js - what main.js calls of the views that pages of recordings have beside. */
+/* more.js - what main.js calls of what pages of the command have beside: menu and edits, and views of recordings. */
 class MoreViews {
   constructor() {
     const style = make('style', '', [
@@ -13,6 +13,14 @@ class MoreViews {
     ].join('\n'));
     document.head.append(style);
     this.tabs = [];
+    this.frames = new FrameMenu();
+    this.packages = new Packages();
+    this.keys = [...this.frames.keys(), ['p', 'Colours by kind of code or by package', () => this.packages.toggle()]];
+    this.sandwich = this.tab('sandwich', 'Sandwich', 'One method: its callers above, what it calls below', Sandwich);
+    if (when) this.chart = this.tab('chart', 'Chart', 'One thread: its stacks in the order of time', Chart);
+    this.frames.graphs = [...this.sandwich.halves, ...(this.chart ? [this.chart] : [])];
+    addEventListener('beforeprint', () => beforePrint());
+    addEventListener('afterprint', () => afterPrint());
     if (M.spans.length) this.latency = this.tab('latency', 'Latency', 'Spans of the program: how long they lasted', Latency);
     if (M.events.length) this.events = this.tab('events-table', 'Events', 'All other events of the recording', OtherEvents);
     if (when && M.shown.length) this.rows = new MarkRows();
@@ -23,7 +31,21 @@ class MoreViews {
     return new View(addTab(id, text, title));
   }
 
+  /* Before anything is drawn. */
+  follow(words) {
+    if (this.frames.canEdit) this.frames.edits.follow(words.edit);
+  }
+
+  packageColours(name) {
+    return this.packages.of(name);
+  }
+
   render(match) {
+    this.frames.draw();
+    this.packages.draw();
+    if (state.tab === 'sandwich') this.sandwich.show(match);
+    if (state.tab === 'chart') this.chart.showThread(match);
+    if (state.tab === 'chart') $('#units').hidden = true;
     if (state.tab === 'latency') this.latency.show(match);
     if (state.tab === 'events-table') this.events.show(match);
     if (this.rows) this.rows.draw();

@@ -19,7 +19,7 @@ function restSpread() {
   if (restSpreads.has(T.other)) return restSpreads.get(T.other);
   const column = () => new Float64Array(tree.count + 1), of = { selfSquares: column(), selfMost: column(), cases: 0 }, { totalSamples } = T.other;
   (T.selected.eachOther || ((fn) => eachMoment(0, T.steps, null, fn)))((i, { samples, weight }) => {
-    const node = T.node[T.place[i]];
+    const node = T.drawn[T.place[i]];
     of.selfSquares[node] += weight * weight / samples;
     of.selfMost[node] = Math.max(of.selfMost[node], weight / samples);
   });

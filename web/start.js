@@ -33,8 +33,8 @@ async function start() {
   const profiles = [].concat(JSON.parse(document.getElementById('data').textContent)); /* one of each event */
   for (let i = 0; i < profiles.length; i++) profiles[i] = await unpacked(profiles[i]);
   const script = document.createElement('script');
-  const code = await inflated(document.getElementById('code').textContent).text(), more = profiles.find((p) => p.marks && p.marks.code);
-  script.textContent = more ? code.replace("'more';", () => new TextDecoder().decode(more.marks.code)) : code;
+  const [code, more] = await Promise.all(['code', 'more'].map((id) => document.getElementById(id)).map((e) => (e ? inflated(e.textContent).text() : '')));
+  script.textContent = code.replace("'more';", () => more);
   document.body.append(script); /* runs at once */
   script.remove();
   window.jstrobePage(profiles, bytesOf);

@@ -173,6 +173,7 @@ class MethodTable {
     };
     button('Find in graph', 'Mark it in the flame graph', this.actions.find);
     button('Callers as graph', 'All ways that lead to it', this.actions.callers);
+    if (this.actions.sandwich) button('Sandwich', 'Its callers above, what it calls below (S)', this.actions.sandwich);
     side.append(title, buttons);
     this.sideList(side, 'Called by', near.callers, row);
     this.sideList(side, 'Calls', near.callees.concat({ id: null, kind: row.kind, ...near.self }), row);
@@ -201,6 +202,15 @@ function moreThan(rows) {
   return make('p', 'hint', `${count(rows)} more: search narrows them.`);
 }
 
+/* The threads that are shown: without idle waits those that did something, by what they did. */
+function threadRows() {
+  if (T && T.selected) return D.threads.map(([tid, name], i) => ({ tid, name, samples: T.threadSums[i][0], weight: T.threadSums[i][1] })).filter((t) => t.samples || t.weight);
+  const rows = D.threads.map(([tid, name, samples, weight]) => ({ tid, name, samples, weight }));
+  if (!D.work || SHOWS_IDLE) return rows;
+  rows.forEach((t, i) => { [t.samples, t.weight] = D.work.threads[i]; });
+  return rows.filter((t) => t.samples || t.weight);
+}
+
 function drawThreads(section, unit, match, zoomTo) {
   const all = everything(), table = make('table'), head = make('tr'), thead = make('thead'), body = make('tbody');
   [['Share', 2], ['Thread', 1], ['tid', 1]].forEach(([text, span]) => {
@@ -221,7 +231,7 @@ function drawThreads(section, unit, match, zoomTo) {
     body.append(line);
   });
   table.append(thead, body);
-  const list = make('div', 'list'), groups = groupsOfThreads(unit, match);
+  const list = make('div', 'list'), groups = D.work ? groupsOfThreads(unit, match) : null;
   if (groups) list.append(groups);
   list.append(table);
   if (!rows.length) list.append(make('p', 'nothing', match ? 'No thread matches.' : 'No samples.'));

@@ -4,6 +4,8 @@
  * A moment is some samples of one place: a node of the tree, a thread and what that did. Of several in a row they are
  * spread evenly over its span; a wait lasts over all of its span. Times are in steps of T.step ns.
  */
+const ACTIVITY_IDLE = D.work ? D.work.activities.length - 1 : 0;
+'more'; // start.js puts here what pages of the command have beside (PAGE_MORE_JS)
 const T = D.time ? unpackTime(D.time) : null;
 
 function unpackTime(from) {
@@ -99,6 +101,7 @@ function findLanes() {
 }
 
 if (T) {
+  T.drawn = T.node; /* what the tree has of each place, if it is edited (edit.js) */
   T.doing = doingOfPlaces();
   T.shown = shownPlaces();
   T.lanes = findLanes();
@@ -193,8 +196,8 @@ function sumTree(to, each, add) {
   to.selfWeight.fill(0);
   each((i, part) => {
     const place = T.place[i];
-    to.selfSamples[T.node[place]] += part.samples;
-    to.selfWeight[T.node[place]] += part.weight;
+    to.selfSamples[T.drawn[place]] += part.samples;
+    to.selfWeight[T.drawn[place]] += part.weight;
     add(place, part);
   });
   to.totalSamples.set(to.selfSamples);

@@ -1,7 +1,6 @@
-/* work.js - of wall time and of waits: the locks that held threads up, groups of threads by what they did, and the
- * threads without their waits for work. D.work is written by src/profile/views/work_page.c.
+/* work.js - of wall time and of waits: the locks that held threads up, and groups of threads by what they did. D.work is written by src/profile/views/work_page.c.
  */
-const GROUPS_ABOVE = 5, LEAST_SHARE = 0.005, ACTIVITY_IDLE = D.work ? D.work.activities.length - 1 : 0;
+const GROUPS_ABOVE = 5, LEAST_SHARE = 0.005;
 
 const groupRows = !D.work ? [] : D.work.groups.map(([name, threads, idle, samples, weight]) => {
   const parts = { samples, weight }, all = {}, work = {};
@@ -11,15 +10,6 @@ const groupRows = !D.work ? [] : D.work.groups.map(([name, threads, idle, sample
   }
   return { name, threads, idle, parts, all, work };
 });
-
-/* The threads that are shown: without idle waits those that did something, by what they did. */
-function threadRows() {
-  if (T && T.selected) return D.threads.map(([tid, name], i) => ({ tid, name, samples: T.threadSums[i][0], weight: T.threadSums[i][1] })).filter((t) => t.samples || t.weight);
-  const rows = D.threads.map(([tid, name, samples, weight]) => ({ tid, name, samples, weight }));
-  if (!D.work || SHOWS_IDLE) return rows;
-  rows.forEach((t, i) => { [t.samples, t.weight] = D.work.threads[i]; });
-  return rows.filter((t) => t.samples || t.weight);
-}
 
 /* What a group did as a bar; idle waits are its pale end. */
 function activityBar(group, unit) {

@@ -422,6 +422,11 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 {
 	struct profile p;
 
+	/* "more-…": as the command writes it */
+	if (!strncmp(what, "more-", 5)) {
+		options->views = &views;
+		what += 5;
+	}
 	options->threads = !strcmp(what, "threads");
 	options->lines = !strcmp(what, "lines");
 	/* the callers first, root at the bottom, names in the longest spelling, small ones together */
@@ -491,7 +496,7 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 static int write_calls(const char *what, const char *form)
 {
 	struct profile p = calls_sample(!strcmp(what, "calls-threads"), strcmp(what, "calls-none"));
-	const struct format_options options = {.total = true};
+	const struct format_options options = {.total = true, .views = strstr(what, "-more") ? &views : NULL};
 	const struct profile *one = &p;
 	struct buffer out;
 
@@ -528,8 +533,9 @@ static int write_profile(int argc, char **argv, const char *what)
 		snprintf(findings.rows[0].advice, sizeof(findings.rows[0].advice), "The page (-f x.html) shows who calls that.");
 		findings_beside(&beside, &findings, NULL);
 		options.beside = &beside;
+		options.views = &views;
 	}
-	format_write(f, both, strcmp(what, "events") ? 1 : 2, &options, &out, NULL);
+	format_write(f, both, strcmp(what + (strncmp(what, "more-", 5) ? 0 : 5), "events") ? 1 : 2, &options, &out, NULL);
 	result = buffer_flush(&out);
 	buffer_free(&out);
 	return result ? 1 : 0;

@@ -6,7 +6,7 @@ import conftest
 
 # each kind of page once, and what it opens on
 PAGES = ["demo", "styled", "events", "objects", "io", "wall", "locks", "threads", "lines", "calls", "calls-threads", "leaks",
-         "findings", "kinds-unknown", "empty", "nothing", "time", "marks"]
+         "findings", "kinds-unknown", "empty", "nothing", "time", "marks", "more-demo", "more-events", "calls-more"]
 
 SHOWN = """
     const texts = [...document.querySelectorAll('body *')].filter((e) => !e.children.length && e.offsetParent &&
@@ -109,6 +109,27 @@ def test_keys_and_search(seen):
 def test_lanes_and_heatmap(page, seen, tab):
     theirs, mine = page("time", hash=f"#tab={tab}"), seen("time", hash=f"#tab={tab}")
     assert mine.js(SHOWN) == theirs.js(SHOWN)
+
+
+@pytest.mark.parametrize("what,hash", [
+    ("more-demo", "edit=hide+demo%2Fjson%2FParser.value%0Adrop+java%2Futil%2FHashMap.put"), ("more-demo", "tab=sandwich&colour=package"),
+    ("more-demo", "view=callers&edit=focus+demo%2Fjson%2FParser.parse"), ("time", "tab=chart")])
+def test_edited_sandwich_and_chart(page, seen, what, hash):
+    theirs, mine = page(what, hash="#" + hash), seen(what, hash="#" + hash)
+    assert mine.js(SHOWN) == theirs.js(SHOWN) and mine.js(SUM) == theirs.js(SUM)
+    halves = "return [...jstrobe.more.frames.graphs].map((g) => g.rows.flat().filter((b) => b.node).map((b) => [b.depth, b.node.name, b.node.samples]))"
+    assert mine.js(halves) == theirs.js(halves)
+
+
+def test_menu_by_the_mouse(seen):
+    p = seen("more-demo")
+    p.js("""const g = jstrobe.graph, b = g.rows[6][0], r = g.canvas.getBoundingClientRect();
+        g.canvas.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, clientX: r.left + b.x + 20, clientY: r.top + g.top(b.depth) + 8 }));""")
+    assert p.js("return document.querySelectorAll('#menu button').length") == 8
+    p.driver.press("h")
+    p.wait("return location.hash.includes('edit=hide')")
+    p.driver.back()
+    p.wait("return document.querySelector('#edits').hidden")
 
 
 def test_large_page(seen):

@@ -56,6 +56,7 @@ struct format_views {
 	void (*name)(struct buffer *out, const char *name, const char *called, unsigned columns);
 	/* P's locks, whose items are to be freed. 0 or -ENOMEM. */
 	int (*locks)(const struct profile *p, const struct work *w, struct work_locks *locks);
+	const char *code; /* of the page, beside what each has (web/): what it is, as HTML */
 };
 
 struct findings;

@@ -8,12 +8,10 @@
  *            lasted, thread + 1 (0: not known), number in gcs + 1 (0: none); count: how many
  *   events   of each other type [type, count, ns, longest, first, last, field, sum, most, estimated]; the field is one
  *            in bytes, "" where there is none; estimated: ns and sum are
- *   code     the code of the page that shows them: web/marks.js and those behind it, as a file of gzip
  */
 #include "profile/views/marks_page.h"
 
 #include "common/base/json_writer.h"
-#include "page_more.h"
 #include "profile/writers/page/page_put.h"
 
 static void put_pairs(struct json_writer *w, const uint32_t *counts, uint32_t count)
@@ -126,10 +124,5 @@ void marks_page_put(struct json_writer *w, const struct profile_marks *m)
 	put_items(w, m);
 	put_lists(w, m);
 	put_events(w, m);
-	json_object(w, "code");
-	json_begin_text(w, "gzip");
-	buffer_puts(w->out, page_more);
-	json_end_text(w);
-	json_end(w);
 	json_end(w);
 }

@@ -13,6 +13,7 @@
 
 #include "common/base/decimal.h"
 #include "common/base/json_writer.h"
+#include "page_more.h"
 #include "profile/model/human.h"
 #include "profile/model/work/contention.h"
 
@@ -201,4 +202,4 @@ static void marks(struct json_writer *to, const struct profile *p)
 }
 
 const struct format_views views = {begin, above, below, json, activity, work_page, marks, gzip_pack, end,
-				   program_methods, program_methods_name, work_locks};
+				   program_methods, program_methods_name, work_locks, page_more};

@@ -58,6 +58,8 @@ void format_pages(const struct profile *const *profiles, uint32_t count,
 		result = page_data_put(out, profiles[i], &own, NULL);
 	}
 	buffer_puts(out, count > 1 ? "]\n" : "");
+	if (options->views)
+		buffer_puts(out, options->views->code);
 	page_end(out);
 	if (result && !out->failed)
 		out->failed = -result;
