@@ -55,7 +55,7 @@ def test_sums_times_and_states(session, perfetto, times):
     kinds = {kind for *_, all_kinds in read.samples for kind in all_kinds}
     assert kinds >= {"KIND_JIT", "KIND_RUNTIME", "KIND_NATIVE"} and "java" not in kinds
     assert read.libraries["truth.Garbage.main"] == "truth.Garbage"
-    assert all(library == "kernel" for name, library in read.libraries.items() if name.endswith("_[k]"))
+    assert all(library == "vmlinux" for name, library in read.libraries.items() if name.endswith("_[k]"))
     assert "libjvm.so" in read.libraries.values()
     assert read.attributes["jstrobe"].startswith("jstrobe ") and "samples taken" in read.attributes["jstrobe.samples.cpu"]
     if times:
@@ -155,6 +155,15 @@ def test_hostile_names(session, perfetto, tmp_path):
                 found[tid] = found.get(tid, 0) + values[weight]
         assert sorted(found.values()) == sorted(expected.values())
     assert len(set(read.threads)) == len(read.threads) and all(tid == 77 or tid > 1 << 30 for tid in read.threads)
+
+
+def test_no_file_is_called_kernel(session, perfetto, tmp_path):
+    """Some of Perfetto's importers end at one without addresses."""
+    path = tmp_path / "kernel.json"
+    with open(session) as file:
+        path.write_text(file.read().replace('"main": "truth.Garbage"', '"main": "kernel"'))
+    read = perfetto(made("pftrace", "convert", "-e", "cpu,wall,alloc", path, None))
+    assert "kernel" not in read.libraries.values() and "./kernel" in read.libraries.values()
 
 
 def test_foreign_files(perfetto, tmp_path):

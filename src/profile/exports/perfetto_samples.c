@@ -69,7 +69,7 @@ static void put_text(struct event *e, unsigned field, uint32_t id, const char *t
 	proto_message(&e->interned, field, m);
 }
 
-static const char *library_of(const struct profile *p, const struct profile_frame *f)
+static const char *file_of(const struct profile *p, const struct profile_frame *f)
 {
 	if (!f)
 		return "";
@@ -77,7 +77,15 @@ static const char *library_of(const struct profile *p, const struct profile_fram
 		return f->library;
 	if (f->class_name)
 		return *p->main_class ? p->main_class : "java";
-	return f->kind == FRAME_KERNEL ? "kernel" : "";
+	return f->kind == FRAME_KERNEL ? "vmlinux" : "";
+}
+
+/* A file called "kernel" is what Perfetto's own unwinder makes; some of its importers end where it has no addresses. */
+static const char *library_of(const struct profile *p, const struct profile_frame *f)
+{
+	const char *file = file_of(p, f);
+
+	return strcmp(file, "kernel") == 0 ? "./kernel" : file;
 }
 
 static uint32_t mapping_of(struct event *e, const struct profile_frame *f)
