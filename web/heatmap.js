@@ -28,32 +28,45 @@ class Heatmap {
   }
 
   /* How long a column is, in steps, and how many rows it has: where there is place for ten, none is shorter than a step or
-   * the interval of sampling, which would show nothing but samples. */
+   * the interval of sampling, which would show nothing but samples. Of all threads together more may be known than stacks of
+   * that step: FINE. */
   measure(width) {
+    this.fine = state.lane ? null : fineCounts();
+    this.unit = this.fine ? Math.min(1, this.fine.step / T.step) : 1;
     const length = (seen.to - seen.from) * T.step / 1e9;
     const s = HEAT_COLUMNS_S.find((n) => length / n * HEAT_CELL <= width) || length / (width / HEAT_CELL);
-    this.column = Math.max(1, Math.round(s * 1e9 / T.step));
-    const shortest = D.inEvents ? 1 : Math.max(1, D.interval / T.step);
-    this.rows = Math.max(1, Math.min(HEAT_ROWS, this.column, Math.max(10, Math.floor(this.column / shortest))));
+    const units = Math.max(1, Math.round(s * 1e9 / T.step / this.unit)), shortest = D.inEvents ? 1 : Math.max(1, D.interval / T.step / this.unit);
+    this.column = units * this.unit;
+    this.rows = Math.max(1, Math.min(HEAT_ROWS, units, Math.max(10, Math.floor(units / shortest))));
     this.columns = Math.ceil((seen.to - seen.from) / this.column);
   }
 
-  /* The steps of the cell under the pointer. */
+  /* The steps in which the cell under the pointer lies, and from where to where it is itself. */
   cellAt(event) {
     const box = this.canvas.getBoundingClientRect(), cell = this.column / this.rows;
     const x = Math.min(this.columns - 1, Math.max(0, Math.floor((event.clientX - box.left - HEAT_LEFT) / this.wide)));
     const y = Math.min(this.rows - 1, Math.max(0, Math.floor((event.clientY - box.top) / this.high)));
-    const from = Math.floor(seen.from + x * this.column + y * cell);
-    return { from, to: Math.min(T.steps, Math.max(from + 1, Math.floor(seen.from + x * this.column + (y + 1) * cell))) };
+    const begin = seen.from + x * this.column + y * cell, from = Math.floor(begin), end = begin + cell;
+    return { from, to: Math.min(T.steps, Math.max(from + 1, this.fine ? Math.ceil(end - this.unit / 2) : Math.floor(end))), begin, end };
   }
 
   cells() {
     const count = this.columns * this.rows, cells = new Float64Array(count), scale = this.rows / this.column;
+    if (this.fine) {
+      this.eachFine(seen.from, seen.to, (at, samples) => { cells[Math.min(count - 1, Math.floor((at - seen.from) * scale))] += samples * this.fine.each; });
+      return cells;
+    }
     eachMoment(seen.from, seen.to, placesOfLane(state.lane), (i, part) => {
       const a = Math.max(0, Math.floor((T.at[i] - seen.from) * scale)), b = Math.min(count - 1, Math.floor((T.at[i] + T.span[i] - seen.from) * scale));
       for (let k = Math.min(a, count - 1); k <= b; k++) cells[k] += part.weight / (b - a + 1);
     });
     return cells;
+  }
+
+  /* FN of each fine step between steps FROM and TO that has samples, by its middle. */
+  eachFine(from, to, fn) {
+    const { all } = this.fine, first = Math.max(0, Math.ceil(from / this.unit - 0.5)), end = Math.min(all.length, Math.ceil(to / this.unit - 0.5));
+    for (let i = first; i < end; i++) if (all[i]) fn((i + 0.5) * this.unit, all[i]);
   }
 
   draw() {
@@ -65,7 +78,7 @@ class Heatmap {
     this.high = height / this.rows;
     this.axes(c, width, height);
     c.translate(HEAT_LEFT, 0);
-    const key = [this.column, this.columns, seen.from, seen.to, state.lane].join(' ');
+    const key = [this.column, this.columns, this.unit, seen.from, seen.to, state.lane].join(' ');
     if (key !== this.key) {
       this.values = this.cells();
       this.key = key;
@@ -120,19 +133,20 @@ class Heatmap {
 
   say() {
     const column = this.column * T.step / 1e9;
-    this.hint.replaceChildren(make('span', '', `A column is ${+column.toFixed(3)} s, from top to bottom; a cell ${time(this.column * T.step / this.rows)}. Darker is more. Drag from cell to cell to select.`));
+    this.hint.replaceChildren(make('span', '', `A column is ${+column.toFixed(3)} s, from top to bottom; a cell ${time(this.column * T.step / this.rows)}. Darker is more. Drag from cell to cell to select.${this.fine ? ` Which stacks there were is known by steps of ${time(T.step)}: a selection takes whole ones.` : ''}`));
   }
 
   point(event) {
     if (!this.values || event.buttons) return;
     const cell = this.cellAt(event), tip = $('#tip');
     let samples = 0, weight = 0;
-    eachMoment(cell.from, cell.to, placesOfLane(state.lane), (i, part) => {
+    if (this.fine) this.eachFine(cell.begin, cell.end, (at, n) => { samples += n; weight += n * this.fine.each; });
+    else eachMoment(cell.from, cell.to, placesOfLane(state.lane), (i, part) => {
       samples += part.samples;
       weight += part.weight;
     });
     tip.hidden = false;
-    tip.replaceChildren(make('h4', '', stretch(cell)), make('p', 'hint', `${counted(samples)} · ${amount(weight)}`));
+    tip.replaceChildren(make('h4', '', this.fine ? `${time((cell.end - cell.begin) * T.step)} from ${moment(cell.begin)} on` : stretch(cell)), make('p', 'hint', `${counted(samples)} · ${amount(weight)}`));
     place(tip, event);
   }
 }

@@ -575,4 +575,4 @@ render(true);
 performance.mark('drawn');
 
 /* For tests, scripts and the curious: what is drawn, read-only by courtesy. */
-window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, change, more, time: T, get root() { return root; }, get zoom() { return zoom; } };
+window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, change, more, time: T, heatmap: when && when.heatmap, get root() { return root; }, get zoom() { return zoom; } };

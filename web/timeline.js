@@ -9,7 +9,7 @@ const ACTIVITY_IDLE = D.work ? D.work.activities.length - 1 : 0;
 const T = D.time ? unpackTime(D.time) : null;
 
 function unpackTime(from) {
-  const t = { step: from.step, steps: from.steps, count: from.count, at: new Uint32Array(from.count), span: new Uint32Array(from.count), place: new Uint32Array(from.count), samples: new Float64Array(from.count), weight: new Float64Array(from.count), longest: 0 };
+  const t = { step: from.step, steps: from.steps, count: from.count, at: new Uint32Array(from.count), span: new Uint32Array(from.count), fine: from.fine, place: new Uint32Array(from.count), samples: new Float64Array(from.count), weight: new Float64Array(from.count), longest: 0 };
   const places = numbersOf(from.places), moments = numbersOf(from.moments);
   t.node = new Uint32Array(from.placeCount);
   t.thread = new Int32Array(from.placeCount); /* -1: not known */
@@ -235,6 +235,19 @@ function selectedTop() {
     top[tree.kind[i]][1] += tree.selfWeight[i];
   }
   return top;
+}
+
+/* How many samples there were in steps that are shorter than T.step: counts of t.fine.step ns each, unpacked at first use; null: it
+ * is not known, or some are not shown. */
+function fineCounts() {
+  if (!T.fine || !T.shown.every(Boolean)) return null;
+  if (!T.fine.all) {
+    const numbers = numbersOf(T.fine.counts), all = new Uint32Array(T.fine.count);
+    for (let i = 0; i < all.length; i++) all[i] = numbers.number();
+    const samples = all.reduce((sum, n) => sum + n, 0);
+    T.fine = { step: T.fine.step, all, each: samples ? (T.whole || tree).totalWeight[0] / samples : 0 };
+  }
+  return T.fine;
 }
 
 /* ---- sums over time ---- */

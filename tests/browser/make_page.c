@@ -11,6 +11,7 @@
  * leaks: objects that are there, some of whose places grow.
  * time: wall, with when each sample was taken; time-agent: the same, as the agent writes it by itself; large-time: large,
  * with that of about ten times as many samples; large-minutes: the same of 200 threads in ten minutes.
+ * fine: ten minutes in steps of 100 s, and how many samples there were in each 20 ms: all in the middle of a second.
  * marks: time, with pauses, spans and other events beside; their names try to break out.
  * io: calls that read and write. calls, calls-threads, calls-none: a trace, merged, by thread, without times.
  */
@@ -304,6 +305,19 @@ static void take_times(struct profile *p, bool each)
 	take_times_of(p, each, TIME_STEPS, NS_PER_MS);
 }
 
+/* Sample I of P was taken in the middle of second I. */
+static void count_finely(struct profile *p)
+{
+	uint64_t i, n = p->duration / (20 * NS_PER_MS), seconds = p->duration / NS_PER_S;
+	uint32_t *counts = need(calloc(n, sizeof(*counts)));
+
+	for (i = 0; i < p->stored; i++)
+		counts[i % seconds * 50 + 25]++;
+	p->fine_counts = counts;
+	p->fine_count = n;
+	p->fine_step = 20 * NS_PER_MS;
+}
+
 #define CROWD 200
 
 /* So many threads take the stacks of P in turn. */
@@ -460,6 +474,14 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 		p = work_sample(false);
 		options->views = strcmp(what, "time") ? NULL : &views;
 		take_times(&p, false);
+	} else if (!strcmp(what, "fine")) {
+		large_frames(&p);
+		large_stacks(&p, 300);
+		sample_often(&p, 7);
+		count_up(&p);
+		options->views = &views;
+		take_times_of(&p, true, 6, 100 * NS_PER_S);
+		count_finely(&p);
 	} else if (!strcmp(what, "marks")) {
 		p = work_sample(false);
 		options->views = &views;

@@ -238,6 +238,27 @@ def test_heatmap_selects(page):
     assert p.js(SUMS)["samples"] < 80
 
 
+def test_heatmap_finer_than_stacks(page):
+    """Steps of 100 s, and counts of 20 ms beside: each sample is in the middle of its second; a selection takes whole steps."""
+    p = page("fine")
+    p.open("#tab=heatmap")
+    said = p.text("#heatmap .time-said")
+    assert "known by steps of 100" in said or "known by steps of 1 min 40" in said, said
+    cells = "const h = jstrobe.heatmap, n = h.rows; const at = (k) => (Math.floor(k / n) * h.column + (k % n + 0.5) * h.column / n) * jstrobe.time.step / 1e9;"
+    for zoom, least in (("", 1), ("#tab=heatmap&seen=200000-300000", 20)):
+        p.open(zoom or "#tab=heatmap")
+        found = p.js(cells + "return { sum: h.values.reduce((a, b) => a + b, 0), rows: n, column: h.column * jstrobe.time.step / 1e9, at: [...h.values].map((v, k) => (v ? at(k) : -1)).filter((t) => t >= 0) }")
+        assert found["rows"] >= least and found["at"], found
+        cell = found["column"] / found["rows"]
+        assert all(abs(t % 1 - 0.51) <= cell / 2 + 0.011 for t in found["at"]), found
+        if not zoom:
+            assert abs(found["sum"] - p.js(SUMS)["weight"]) < 1e-6 * found["sum"]
+    drag(p, "#heatmap canvas", 0.2, 0.3, 0.3)
+    p.wait("return location.hash.includes('sel=')")
+    assert re.search(r"sel=200000-300000\b", p.js("return location.hash"))
+    assert p.logs() == []
+
+
 def test_strange_addresses_show_everything(page):
     p = page("time")
     for words in ("sel=9000-100", "sel=a-b", "sel=99999-999999", "lane=nothing", "sel=-5-10", "seen=8-2"):

@@ -216,6 +216,94 @@ static void many_are_added_at_once(void **state)
 	moments_free(&all);
 }
 
+/* Sample I at I × EVERY of N counts, so that they are too many for M. */
+static void one_after_the_other(struct moments *m, uint32_t from, uint32_t to, uint64_t every)
+{
+	uint32_t i;
+
+	for (i = from; i < to; i++)
+		moments_add(m, (int64_t)(i * every), 0, i % 5, 0, 1, 1);
+}
+
+static uint64_t sum_of(const struct fine_counts *f)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < f->counts.count; i++)
+		sum += f->counts.items[i];
+	return sum;
+}
+
+/* Where steps have become long it is still known when there were samples; where they are short nothing is counted. */
+static void fine_counts_stay(void **state)
+{
+	struct moments m = {.most = 1000};
+	size_t i;
+
+	one_after_the_other(&m, 0, 1000, S / 10);
+	assert_int_equal(m.fine.step, 0);
+	one_after_the_other(&m, 1000, 20000, S / 10);
+	assert_true(m.step > FINE_STEP);
+	assert_false(m.fine.given_up);
+	assert_int_equal(m.fine.step, FINE_STEP);
+	assert_int_equal(sum_of(&m.fine), 20000);
+	for (i = 0; i < m.fine.counts.count; i++)
+		assert_int_equal(m.fine.counts.items[i], i % 5 == 0);
+	moments_add(&m, 0, S, 0, 0, 10, 10); /* lasts: it is no count of a step */
+	assert_true(m.fine.given_up);
+	assert_int_equal(m.fine.counts.count, 0);
+	moments_free(&m);
+}
+
+/* Of two, either or both of which have them: each sample once. */
+static void fine_counts_of_several(void **state)
+{
+	const uint32_t counts[] = {0, 1, 2, 3, 4}, threads[] = {0};
+	uint32_t a, b;
+	size_t i;
+
+	for (a = 500; a <= 5000; a += 4500)
+		for (b = 500; b <= 5000; b += 4500) {
+			struct moments to = {.most = 1000}, from = {.most = 1000};
+
+			one_after_the_other(&to, 0, a, S / 10);
+			one_after_the_other(&from, a, a + b, S / 10);
+			moments_join(&to, &from, counts, threads);
+			assert_int_equal(sums_of(&to).samples, a + b);
+			assert_int_equal(to.fine.step, a + b > 1000 ? FINE_STEP : 0);
+			assert_int_equal(sum_of(&to.fine), a + b > 1000 ? a + b : 0);
+			for (i = 0; i < to.fine.counts.count; i++)
+				assert_int_equal(to.fine.counts.items[i], i % 5 == 0);
+			moments_free(&to);
+			moments_free(&from);
+		}
+}
+
+/* A week, and a clock that jumps by centuries. */
+static void fine_counts_are_bounded(void **state)
+{
+	struct fine_counts f = {.step = 0};
+	uint64_t i;
+
+	fine_counts_add(&f, 5, 1);
+	assert_int_equal(f.counts.count, 0);
+	fine_counts_begin(&f);
+	for (i = 0; i < 7 * 24 * 3600; i++)
+		fine_counts_add(&f, i * S, 2);
+	assert_int_equal(f.step, 8 * FINE_STEP);
+	assert_in_range(f.counts.count, FINE_MOST / 2, FINE_MOST);
+	assert_int_equal(sum_of(&f), 2 * 7 * 24 * 3600);
+	for (i = 0; i < 7 * 24 * 3600; i += 997)
+		assert_true(f.counts.items[i * S / f.step] >= 2);
+	fine_counts_add(&f, INT64_MAX, 3);
+	assert_int_equal(sum_of(&f), 2 * 7 * 24 * 3600 + 3);
+	assert_in_range(f.counts.count, 1, FINE_MOST);
+	fine_counts_add(&f, INT64_MAX, UINT32_MAX);
+	assert_true(f.given_up);
+	fine_counts_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +314,9 @@ int main(void)
 		cmocka_unit_test(any_time_fits),
 		cmocka_unit_test(they_are_put_into_order),
 		cmocka_unit_test(many_are_added_at_once),
+		cmocka_unit_test(fine_counts_stay),
+		cmocka_unit_test(fine_counts_of_several),
+		cmocka_unit_test(fine_counts_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

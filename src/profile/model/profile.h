@@ -216,6 +216,9 @@ struct profile {
 	const struct profile_moment *moments; /* by time, as long as `stacks` is moments_of; NULL: not known */
 	const struct profile_stack *moments_of;
 	uint64_t moment_count, moment_step; /* step: ns */
+	/* samples of each FINE_STEP (fine_counts.h), where that is shorter; valid as moments are; NULL: not known */
+	const uint32_t *fine_counts;
+	uint64_t fine_count, fine_step;
 	/* the same, as it travels from an agent to the command (times.h); NULL: not known */
 	const uint8_t *times;
 	const uint32_t *time_stacks, *time_threads; /* of its numbers: indices into stacks, threads, + 1 */

@@ -511,6 +511,11 @@ static void put_moments(const struct read_aggregate_family *from, struct profile
 	p->moments_of = p->stacks;
 	p->moment_count = m->items.count;
 	p->moment_step = m->step;
+	if (m->fine.step && m->fine.step < m->step && !m->fine.given_up) {
+		p->fine_counts = m->fine.counts.items;
+		p->fine_count = m->fine.counts.count;
+		p->fine_step = m->fine.step;
+	}
 }
 
 int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, struct profile *p)

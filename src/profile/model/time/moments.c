@@ -92,9 +92,29 @@ static void forget_recent(struct moments *m)
 	m->recent = NULL;
 }
 
+/* From now on it is counted when samples were taken, those that are there too: their steps are short yet. */
+static void begin_fine(struct moments *m)
+{
+	size_t i;
+
+	if (m->fine.step || m->fine.given_up)
+		return;
+	fine_counts_begin(&m->fine);
+	if (m->step > m->fine.step)
+		fine_counts_give_up(&m->fine);
+	for (i = 0; i < m->items.count; i++) {
+		const struct profile_moment *t = &m->items.items[i];
+
+		fine_counts_add(&m->fine, t->at * m->step, t->samples);
+		if (t->span)
+			fine_counts_give_up(&m->fine);
+	}
+}
+
 /* Make them fewer: half of what there may be, so that one more is not the next sort. */
 static void shrink(struct moments *m, size_t most)
 {
+	begin_fine(m);
 	sort_by_place(m);
 	merge(m);
 	while (m->items.count > most / 2 && m->step < MOMENTS_LONGEST) {
@@ -176,7 +196,20 @@ static void add_block(struct moments *m, const struct moment_seen *seen, size_t 
 		put(m, &moments[i], hashes[i]);
 }
 
-void moments_add_all(struct moments *m, const struct moment_seen *seen, size_t n)
+/* What lasts is no count of one step. */
+static void count_finely(struct moments *m, const struct moment_seen *seen, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && !m->fine.given_up; i++) {
+		fine_counts_add(&m->fine, seen[i].at < 0 ? 0 : (uint64_t)seen[i].at, seen[i].samples);
+		if (seen[i].span)
+			fine_counts_give_up(&m->fine);
+	}
+}
+
+/* COUNTED: fine counts have them already. */
+static void add_all(struct moments *m, const struct moment_seen *seen, size_t n, bool counted)
 {
 	size_t most = m->most ? m->most : SIZE_MAX, i, block;
 
@@ -186,8 +219,15 @@ void moments_add_all(struct moments *m, const struct moment_seen *seen, size_t n
 		if (m->items.count >= MAX(most, m->full))
 			shrink(m, most);
 		block = MIN(MIN(n - i, (size_t)AHEAD), MAX(most, m->full) - m->items.count);
+		if (m->fine.step && !counted)
+			count_finely(m, seen + i, block);
 		add_block(m, seen + i, block);
 	}
+}
+
+void moments_add_all(struct moments *m, const struct moment_seen *seen, size_t n)
+{
+	add_all(m, seen, n, false);
 }
 
 void moments_add(struct moments *m, int64_t at, uint64_t span, uint32_t count, uint32_t thread, uint64_t samples,
@@ -202,6 +242,10 @@ void moments_join(struct moments *m, const struct moments *from, const uint32_t 
 	size_t i, n;
 
 	m->failed |= from->failed;
+	if (from->fine.step) {
+		begin_fine(m);
+		fine_counts_join(&m->fine, &from->fine);
+	}
 	while (m->step && m->step < from->step)
 		coarsen(m);
 	for (i = 0; i < from->items.count && !m->failed; i += n) {
@@ -212,7 +256,7 @@ void moments_join(struct moments *m, const struct moments *from, const uint32_t 
 				(int64_t)(t->at * from->step), t->span * from->step, counts[t->stack],
 				t->thread == PROFILE_NO_THREAD ? t->thread : threads[t->thread], t->samples, t->weight};
 		}
-		moments_add_all(m, seen, n);
+		add_all(m, seen, n, from->fine.step != 0);
 	}
 }
 
@@ -224,11 +268,14 @@ void moments_earlier(struct moments *m, uint64_t ns)
 	for (i = 0; i < m->items.count; i++)
 		m->items.items[i].at -= (uint32_t)MIN((uint64_t)m->items.items[i].at, steps);
 	forget_recent(m); /* which finds them by their times */
+	if (m->fine.step)
+		fine_counts_give_up(&m->fine);
 }
 
 void moments_free(struct moments *m)
 {
 	free(m->items.items);
 	free(m->recent);
+	fine_counts_free(&m->fine);
 	memset(m, 0, sizeof(*m));
 }

@@ -10,6 +10,7 @@
 
 #include "common/base/vector.h"
 #include "profile/model/profile.h"
+#include "profile/model/time/fine_counts.h"
 
 #define MOMENTS_STEP NS_PER_MS
 #define MOMENTS_LONGEST (3600 * NS_PER_S)
@@ -21,6 +22,7 @@ struct moments {
 	size_t full;     /* more than that are made fewer */
 	size_t sorted;   /* so many are in the order of counts, then threads, then times */
 	uint64_t *recent; /* by hash, where moments were put lately, + 1, below bits of their hash; NULL: nowhere */
+	struct fine_counts fine; /* kept once steps are to be longer than theirs */
 	bool failed;     /* out of memory: nothing more is kept */
 	bool closed;     /* they are in the order of time, with the threads of a profile */
 };

@@ -65,10 +65,11 @@ int read_times(struct profile *p, size_t most, struct profile_moment **moments)
 		return rc;
 	}
 	moments_sort(&all);
-	free(all.recent);
 	p->moments = *moments = all.items.items;
 	p->moments_of = p->stacks;
 	p->moment_count = all.items.count;
 	p->moment_step = all.step;
+	all.items.items = NULL;
+	moments_free(&all);
 	return 0;
 }

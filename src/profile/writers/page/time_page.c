@@ -11,6 +11,8 @@
  *              [varint steps], [varint span in steps, varint samples]
  *              [varint of a number with its sign in the lowest bit: quanta beside samples × usual]
  *   count    how many
+ *   fine     where steps are long, how many samples were taken in each of shorter ones: step, count and, as varints,
+ *            counts
  *
  * A sample is 2 to 4 bytes this way. Weights of sampled time are rounded to a hundredth of a sample, others are whole.
  */
@@ -212,6 +214,21 @@ static void put_moments(struct json_writer *w, const struct timeline *t, const s
 	json_put_number(w, "count", p->moment_count);
 }
 
+/* Samples weigh about alike: what they are in counts is what they are in weight. */
+static void put_fine(struct json_writer *w, const struct profile *p, const struct format_options *options)
+{
+	struct page_bytes e;
+	uint64_t i;
+
+	json_object(w, "fine");
+	json_put_numbers(w, {"step", p->fine_step}, {"count", p->fine_count});
+	e = (struct page_bytes)PAGE_BYTES(w, "counts", options);
+	for (i = 0; i < p->fine_count; i++)
+		page_varint(&e, p->fine_counts[i]);
+	page_bytes_end(&e);
+	json_end(w);
+}
+
 /* How many steps the profile is long: to its end, or to that of its last sample, as JSON has it (json_times.c). */
 static uint64_t steps_of(const struct profile *p)
 {
@@ -236,6 +253,8 @@ int time_page_put(struct json_writer *w, const struct sorted *s, const uint8_t *
 				 {"quantum", t.quantum}, {"usual", t.usual});
 		put_places(w, &t, options);
 		put_moments(w, &t, options);
+		if (t.profile->fine_counts && t.quantum > 1)
+			put_fine(w, t.profile, options);
 		json_end(w);
 	}
 	free(t.nodes);
