@@ -4,7 +4,7 @@
 const AXIS = 14, PARTS_MOST = 1200, SEL_WORDS = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/;
 const TIME_STYLE = [
   '#time { margin: 6px 0 2px; }',
-  '#time canvas { display: block; width: calc(100% - var(--left, 0px) - var(--right, 0px)); margin-left: var(--left, 0px); height: 74px; cursor: crosshair; touch-action: none; border-radius: 5px; }',
+  '#time canvas { display: block; width: calc(100% - var(--left, 0px) - var(--right, 0px)); margin-left: var(--left, 0px); height: 74px; cursor: crosshair; touch-action: pan-y pinch-zoom; border-radius: 5px; }',
   '#time .said, .time-said { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 3px 0 0; color: var(--pale); min-height: 22px; font-variant-numeric: tabular-nums; }',
   '#time .said b { color: var(--text); font-weight: 600; }',
   '#time button, .time-said button { border: 1px solid var(--line); background: var(--paper); border-radius: 7px; padding: 1px 9px; color: var(--accent); }',
@@ -20,9 +20,9 @@ const TIME_STYLE = [
   '#lanes .lane > button span { flex: none; } #lanes .lane > button span:first-child { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; }',
   '#lanes .lane.one > button { padding-left: 16px; color: var(--pale); font-size: 12px; }',
   '#lanes .lane.chosen > button { color: var(--accent); font-weight: 600; }',
-  '#lanes .lane canvas { flex: 1; min-width: 0; height: 100%; cursor: crosshair; touch-action: none; }',
+  '#lanes .lane canvas { flex: 1; min-width: 0; height: 100%; cursor: crosshair; touch-action: pan-y pinch-zoom; }',
   '#lanes pre { flex: none; max-height: 34%; overflow: auto; margin: 6px 0 0; padding: 6px 10px; border: 1px solid var(--line); border-radius: 7px; font-size: 12px; }',
-  '#heatmap canvas { flex: 1; min-height: 120px; width: 100%; cursor: crosshair; touch-action: none; }',
+  '#heatmap canvas { flex: 1; min-height: 120px; width: 100%; cursor: crosshair; touch-action: pan-y pinch-zoom; }',
   '#cursor { position: fixed; z-index: 4; width: 1px; background: var(--text); pointer-events: none; }',
   '#cursor span { position: absolute; top: 0; left: 3px; padding: 0 4px; background: var(--paper); border-radius: 3px; font-size: 11px; white-space: nowrap; font-variant-numeric: tabular-nums; }',
   '#cursor.last span { left: auto; right: 3px; }',
@@ -65,7 +65,8 @@ function selText(from, to) {
 /* The part of the time that strip, lanes and heatmap show. */
 const seen = { from: 0, to: T ? T.steps : 0 };
 
-/* Drag over CANVAS: STEPS(event) is where the pointer is, PREVIEW draws, DONE(from, to, event) gets the part; CLICK(event). */
+/* Drag over CANVAS: STEPS(event) is where the pointer is, PREVIEW draws, DONE(from, to, event) gets the part; CLICK(event). What
+ * a finger does from top to bottom scrolls the page: the browser takes that over, and nothing is selected. */
 function watchDrag(canvas, steps, preview, done, click) {
   let begin = null, x = 0, y = 0, moved = false;
   canvas.addEventListener('pointerdown', (event) => {
@@ -87,7 +88,10 @@ function watchDrag(canvas, steps, preview, done, click) {
     if (moved) done(Math.min(first.from, now.from), Math.max(first.to, now.to), event);
     else click(event);
   });
-  canvas.addEventListener('pointercancel', () => { begin = null; });
+  canvas.addEventListener('pointercancel', () => {
+    begin = when.strip.preview = when.heatmap.preview = null;
+    render();
+  });
 }
 
 /* Steps under the pointer over CANVAS, whose width is what is seen: a pixel's. */
