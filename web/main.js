@@ -108,7 +108,7 @@ function render(home) {
   for (const id of ['flips', 'previous', 'next']) $('#' + id).hidden = state.tab !== 'graph';
   $('#views').hidden = state.tab !== 'graph' && state.tab !== 'tree';
   $('#groups').hidden = state.tab !== 'methods';
-  $('#units').hidden = (!!D.calls && !D.calls.timed) || ['lanes', 'heatmap', 'latency', 'events-table'].includes(state.tab);
+  $('#units').hidden = (!!D.calls && !D.calls.timed) || ['lanes', 'heatmap', 'latency', 'events-table', 'locks', 'memory'].includes(state.tab);
   if ($('#search').value !== state.q) $('#search').value = state.q;
   if (state.tab === 'graph') renderGraph(home);
   else if (state.tab === 'tree') treeTable.show(viewRoot(), rootKey, state.unit, match);

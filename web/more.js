@@ -4,11 +4,16 @@ class MoreViews {
     const style = make('style', '', [
       '#latency .bars { display: flex; align-items: flex-end; height: 20px; width: 180px; background: var(--ground); }',
       '#latency .bars i { flex: 1; background: var(--accent); }',
-      '#latency button.slow { border: 1px solid var(--line); background: var(--paper); border-radius: 7px; padding: 0 8px; color: var(--accent); }',
+      'button.slow { border: 1px solid var(--line); background: var(--paper); border-radius: 7px; padding: 0 8px; color: var(--accent); }',
       '#latency .list, #events-table .list { padding: 4px 16px 24px; }',
       '#latency .list th { position: static; color: var(--pale); }',
       '#latency .list td:not(:last-child), #events-table .list td:not(:last-child) { width: 1%; }',
       '#latency tr.chosen { background: var(--accent-soft); }',
+      '#locks .list { padding: 4px 16px 24px; } #locks .list th { position: static; color: var(--pale); } #locks tr.chosen { background: var(--accent-soft); }',
+      '#locks .list td:not(:last-child) { width: 1%; } #locks td bdi { display: inline-block; max-width: 34ch; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; } #locks td:last-child bdi { max-width: 100%; }',
+      '#locks .lock { display: flex; flex-wrap: wrap; gap: 0 24px; } #locks .lock > section { flex: 1 1 420px; min-width: 0; }',
+      '#locks h3 { font-size: 13px; margin: 10px 12px 2px; color: var(--pale); } #locks .lock button { margin: 8px 12px; }',
+      '.stacks { margin: 0 12px; font-size: 12px; } .stacks div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .stacks summary { color: var(--pale); cursor: pointer; }',
       '#events-table th { text-align: right; } #events-table th:nth-last-child(-n + 2) { text-align: left; }',
     ].join('\n'));
     document.head.append(style);
@@ -21,6 +26,7 @@ class MoreViews {
     this.frames.graphs = [...this.sandwich.halves, ...(this.chart ? [this.chart] : [])];
     addEventListener('beforeprint', () => beforePrint());
     addEventListener('afterprint', () => afterPrint());
+    if (LOCKS) this.locks = this.tab('locks', 'Locks', 'What threads waited for, who had it, and who waited', Locks);
     if (M.spans.length) this.latency = this.tab('latency', 'Latency', 'Spans of the program: how long they lasted', Latency);
     if (M.events.length) this.events = this.tab('events-table', 'Events', 'All other events of the recording', OtherEvents);
     if (when && M.shown.length) this.rows = new MarkRows();
@@ -46,6 +52,7 @@ class MoreViews {
     if (state.tab === 'sandwich') this.sandwich.show(match);
     if (state.tab === 'chart') this.chart.showThread(match);
     if (state.tab === 'chart') $('#units').hidden = true;
+    if (state.tab === 'locks') this.locks.show(match);
     if (state.tab === 'latency') this.latency.show(match);
     if (state.tab === 'events-table') this.events.show(match);
     if (this.rows) this.rows.draw();

@@ -1,7 +1,7 @@
 /*
  * work_page.c - the member `work` of the page's data, for web/work.js:
  *
- *   locks       sentences about the locks that held threads up
+ *   locks       sentences about the locks that held threads up; lockRows: lock_page.h
  *   activities  [head, meaning] of each
  *   groups      [name, threads, idle ones, [samples of each activity], [weight of each]]
  *   idle        sentences about the threads that waited all the time
@@ -14,6 +14,7 @@
 
 #include "common/base/json_writer.h"
 #include "profile/views/idle_text.h"
+#include "profile/views/lock_page.h"
 
 static int put_locks(struct json_writer *to, const struct profile *p, struct work *w)
 {
@@ -29,6 +30,8 @@ static int put_locks(struct json_writer *to, const struct profile *p, struct wor
 		json_put_text(to, NULL, buffer_text(&text, to->out));
 	}
 	json_end(to);
+	if (rc == 0)
+		rc = lock_page_put(to, p, &c);
 	buffer_free(&text);
 	contention_free(&c);
 	return rc;

@@ -33,6 +33,7 @@ static struct contended *row_at(struct finding *f, uint32_t place, uint32_t apar
 
 	if (row) {
 		row->place = place;
+		row->found = (uint32_t)f->rows.count - 1;
 		row->group = NO_GROUP;
 		row->method = row->asked_in = NO_NAME_OF;
 		*slot = (uint32_t)f->rows.count;
@@ -199,6 +200,7 @@ static bool add_seen_holder(struct finding *f, uint32_t i)
 {
 	const struct profile_waits *h = &f->p->holders[i];
 	uint32_t row, method, pattern = h->lock ? pattern_of(f, h->name) : 0;
+	struct contended_by *by;
 
 	for (row = 0; h->lock && row < f->rows.count; row++) {
 		const struct contended *r = &f->rows.items[row];
@@ -207,10 +209,14 @@ static bool add_seen_holder(struct finding *f, uint32_t i)
 		    contention_is_waiter(f, r, pattern) || !can_own(f, h, r))
 			continue;
 		method = contention_method_in(f, h->frames, h->depth, r->asked_in);
-		f->rows.items[row].known += method == NO_NAME_OF ? 0 : h->waits;
-		if (method != NO_NAME_OF && (!contention_add(&f->methods, row, method, ACTIVITY_RUNNING, h->time) ||
-					     !contention_add(&f->owners, row, pattern, ACTIVITY_RUNNING, h->time)))
+		if (method == NO_NAME_OF)
+			continue;
+		f->rows.items[row].known += h->waits;
+		by = VECTOR_PUSH(&f->by);
+		if (!by || !contention_add(&f->methods, row, method, ACTIVITY_RUNNING, h->time) ||
+		    !contention_add(&f->owners, row, pattern, ACTIVITY_RUNNING, h->time))
 			return false;
+		*by = (struct contended_by){row, i, pattern, method};
 	}
 	return true;
 }
@@ -321,18 +327,42 @@ static int most_first(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
+/* The most weight first. False: no memory. */
+static bool sort_rows(struct finding *f)
+{
+	uint32_t *now = calloc(f->rows.count + 1, sizeof(*now)), i;
+
+	if (!now)
+		return false;
+	if (f->rows.count)
+		qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), most_first);
+	for (i = 0; i < f->rows.count; i++)
+		now[f->rows.items[i].found] = i;
+	for (i = 0; i < f->p->stack_count; i++)
+		if (f->row_of[i])
+			f->row_of[i] = now[f->row_of[i] - 1] + 1;
+	for (i = 0; i < f->by.count; i++)
+		f->by.items[i].row = now[f->by.items[i].row];
+	free(now);
+	return true;
+}
+
 static int find(struct finding *f)
 {
 	bool of_waits = f->p->weight_kind == WEIGHT_WAIT;
 
 	if (name_table_build(&f->to->names, f->p, STYLE_TEXT | STYLE_NORM) || !find_waiters(f) ||
-	    !take_waiters(f) || !find_askers(f) || !(of_waits ? find_holders(f) : wall_owners_find(f)))
+	    !take_waiters(f) || !find_askers(f) || !(of_waits ? find_holders(f) : wall_owners_find(f)) ||
+	    !sort_rows(f))
 		return -ENOMEM;
-	if (f->rows.count)
-		qsort(f->rows.items, f->rows.count, sizeof(*f->rows.items), most_first);
 	f->to->rows = f->rows.items;
 	f->to->count = (uint32_t)f->rows.count;
+	f->to->row_of = f->row_of;
+	f->to->by = f->by.items;
+	f->to->by_count = f->by.count;
 	f->rows.items = NULL;
+	f->by.items = NULL;
+	f->row_of = NULL;
 	return 0;
 }
 
@@ -354,6 +384,7 @@ int contention_find(struct contention *c, const struct profile *p, struct work *
 	map_free(&f.by_place);
 	map_free(&f.locks);
 	free(f.rows.items);
+	free(f.by.items);
 	free_pairs(&f.waiters);
 	free_pairs(&f.places);
 	free_pairs(&f.methods);
@@ -366,5 +397,9 @@ void contention_free(struct contention *c)
 {
 	name_table_free(&c->names);
 	free(c->rows);
+	free(c->row_of);
+	free(c->by);
 	c->rows = NULL;
+	c->row_of = NULL;
+	c->by = NULL;
 }

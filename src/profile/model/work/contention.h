@@ -42,8 +42,15 @@ struct contended {
 	const char *owner;      /* pattern of the thread's name */
 	uint64_t method_weight, known_weight; /* of that method, and of all that is known of owners */
 	uint64_t known;         /* … of so many waits; of waits only */
+	uint32_t found;         /* its place before rows were sorted */
 	bool several;           /* it may be several locks: of wall time, if many wait, and no one owner is known */
 	uint8_t activity;       /* what it mostly did there; of wall time only */
+};
+
+/* Owner number `holder` of the profile can have had the lock of row number `row`. */
+struct contended_by {
+	uint32_t row, holder;
+	uint32_t pattern, method; /* of its thread's name, in the groups' texts; name of what it did */
 };
 
 struct contention {
@@ -51,6 +58,9 @@ struct contention {
 	struct contended *rows;  /* the most weight first */
 	uint32_t count;
 	struct work *work;
+	uint32_t *row_of;        /* stack → the row that its thread waits for + 1; 0: none */
+	struct contended_by *by; /* of waits: whose stacks are known */
+	size_t by_count;
 };
 
 /* Find those of P, whose work is W. 0 or -ENOMEM; free in both cases. Normal code. */

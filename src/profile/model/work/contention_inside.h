@@ -31,7 +31,8 @@ struct finding {
 	VECTOR(struct contended) rows;
 	struct pairs waiters, places, methods, owners; /* by group; by name; by name; by pattern */
 	struct pairs threads; /* that wait, of wall time */
-	uint32_t *row_of;     /* by stack, of wall time: the row that it waits for + 1; 0: none */
+	VECTOR(struct contended_by) by;
+	uint32_t *row_of;     /* by stack: the row that it waits for + 1; 0: none */
 };
 
 /* Add WEIGHT to what ROW has with WHAT. False: no memory. */
