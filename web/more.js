@@ -9,8 +9,8 @@ class MoreViews {
       '#latency .list th { position: static; color: var(--pale); }',
       '#latency .list td:not(:last-child), #events-table .list td:not(:last-child) { width: 1%; }',
       '#latency tr.chosen { background: var(--accent-soft); }',
-      '#locks .list { padding: 4px 16px 24px; } #locks .list th { position: static; color: var(--pale); } #locks tr.chosen { background: var(--accent-soft); }',
-      '#locks .list td:not(:last-child) { width: 1%; } #locks td bdi { display: inline-block; max-width: 34ch; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; } #locks td:last-child bdi { max-width: 100%; }',
+      '#locks .list, #memory .list { padding: 4px 16px 24px; } #locks .list th, #memory .list th { position: static; color: var(--pale); } #locks tr.chosen, #memory tr.chosen { background: var(--accent-soft); }',
+      '#locks .list td:not(:last-child), #memory .list td:not(:last-child) { width: 1%; } #memory button.slow { margin: 8px 12px; } #memory .inside > td { width: auto; max-width: none; padding: 0 0 8px 36px; } #memory .inside:hover { background: none; } #memory .inside h2 { font-size: 13px; margin-top: 6px; } #locks td bdi, #memory td:not(:last-child) bdi { display: inline-block; max-width: 34ch; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; } #locks td:last-child bdi { max-width: 100%; }',
       '#locks .lock { display: flex; flex-wrap: wrap; gap: 0 24px; } #locks .lock > section { flex: 1 1 420px; min-width: 0; }',
       '#locks h3 { font-size: 13px; margin: 10px 12px 2px; color: var(--pale); } #locks .lock button { margin: 8px 12px; }',
       '.stacks { margin: 0 12px; font-size: 12px; } .stacks div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .stacks summary { color: var(--pale); cursor: pointer; }',
@@ -27,6 +27,7 @@ class MoreViews {
     addEventListener('beforeprint', () => beforePrint());
     addEventListener('afterprint', () => afterPrint());
     if (LOCKS) this.locks = this.tab('locks', 'Locks', 'What threads waited for, who had it, and who waited', Locks);
+    if (D.memory) this.memory = this.tab('memory', 'Memory', 'Classes, who asked for memory, and what grows', Memory);
     if (M.spans.length) this.latency = this.tab('latency', 'Latency', 'Spans of the program: how long they lasted', Latency);
     if (M.events.length) this.events = this.tab('events-table', 'Events', 'All other events of the recording', OtherEvents);
     if (when && M.shown.length) this.rows = new MarkRows();
@@ -53,6 +54,7 @@ class MoreViews {
     if (state.tab === 'chart') this.chart.showThread(match);
     if (state.tab === 'chart') $('#units').hidden = true;
     if (state.tab === 'locks') this.locks.show(match);
+    if (state.tab === 'memory') this.memory.show(match);
     if (state.tab === 'latency') this.latency.show(match);
     if (state.tab === 'events-table') this.events.show(match);
     if (this.rows) this.rows.draw();

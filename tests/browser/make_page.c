@@ -8,7 +8,8 @@
  * distinct stacks (100,000), 20 to 80 frames deep. The same arguments make the same bytes.
  * wall, locks: threads that wait for a lock, and idle ones, as the command shows them.
  * findings, nothing: with what stands out, and where nothing does.
- * leaks: objects that are there, some of whose places grow.
+ * leaks: objects that are there, some of whose places grow. memory, kept, native: a few classes, the same of what is
+ * there, and native memory.
  * time: wall, with when each sample was taken; time-agent: the same, as the agent writes it by itself; large-time: large,
  * with that of about ten times as many samples; large-minutes: the same of 200 threads in ten minutes.
  * fine: ten minutes in steps of 100 s, and how many samples there were in each 20 ms: all in the middle of a second.
@@ -258,6 +259,57 @@ static void let_grow(struct profile *p)
 						    .variance = {100, 100}};
 }
 
+/* What a shop allocates: classes on top of stacks; NATIVE: blocks that were not freed. */
+static struct profile of_memory(bool kept, bool native)
+{
+	enum { RUN, ORDER, LAMBDA, COPY, BUILD, BYTES, STRING, ITEM, UNSAFE, MALLOC, INFLATE, FRAMES };
+	static const struct profile_frame frames[FRAMES] = {
+		[RUN] = JAVA("java/lang/Thread", "run"), [ORDER] = JAVA("shop/Orders", "order"),
+		[LAMBDA] = JAVA("shop/Stock$$Lambda", "run"), [COPY] = JAVA("java/util/Arrays", "copyOf"),
+		[BUILD] = JAVA("shop/Text", "build"), [BYTES] = {.class_name = "byte[]", .name = "", .kind = FRAME_OTHER},
+		[STRING] = {.class_name = "java/lang/String", .name = "", .kind = FRAME_OTHER},
+		[ITEM] = {.class_name = "shop/Item<b>", .name = "", .kind = FRAME_OTHER},
+		[UNSAFE] = JAVA("jdk/internal/misc/Unsafe", "allocateMemory0"),
+		[MALLOC] = {.name = "os::malloc", .library = "libjvm.so", .kind = FRAME_NATIVE},
+		[INFLATE] = {.name = "inflateInit2_", .library = "libz.so.1", .kind = FRAME_NATIVE},
+	};
+	static const uint32_t lists[][5] = {
+		{RUN, ORDER, BUILD, COPY, BYTES}, {RUN, ORDER, COPY, BYTES}, {RUN, LAMBDA, COPY, BYTES},
+		{RUN, ORDER, BUILD, STRING}, {RUN, COPY, STRING}, {RUN, ORDER, ITEM}, {RUN, ORDER, UNSAFE, MALLOC},
+		{RUN, ORDER, BUILD, INFLATE}, {RUN, INFLATE}};
+	static const uint32_t depths[] = {5, 4, 4, 4, 3, 3, 4, 4, 2};
+	static struct profile_stack stacks[ARRAY_LEN(depths)];
+	static struct profile_growth growth[ARRAY_LEN(depths)];
+	static const struct profile_thread threads[] = {{1, "order-1", 0, 0}};
+	struct profile p = {.event = native ? "nativemem" : kept ? "live" : "alloc", .engine = "alloc",
+			    .main_class = "shop.Orders", .jdk = "17", .pid = 1, .weight_kind = WEIGHT_BYTES,
+			    .duration = 60 * NS_PER_S, .interval = 512 << 10, .frames = frames, .frame_count = FRAMES,
+			    .threads = threads, .thread_count = 1, .stacks = stacks, .survivors = kept,
+			    .unfreed = native, .counted = kept ? 40 << 20 : 0, .heap_most = kept ? 512 << 20 : 0};
+	uint32_t i, from = native ? 6 : 0, end = native ? ARRAY_LEN(depths) : 6;
+
+	for (i = from; i < end; i++) {
+		struct profile_stack *s = &stacks[p.stack_count];
+
+		*s = (struct profile_stack){.frames = lists[i], .depth = depths[i], .thread = PROFILE_NO_THREAD,
+					    .samples = i + 1, .weight = (uint64_t)(i + 1) << 20,
+					    .objects = native ? 0 : (i + 1) * 100};
+		/* of three stacks one stays, one is made anew, and one grows */
+		growth[p.stack_count++] = (struct profile_growth){.variance = {1e6, 1e6}, .halves = {
+			i % 3 == 1 ? 0 : s->weight / 4, i % 3 == 0 ? 0 : s->weight / 2}};
+		p.objects += s->objects;
+		p.stored += s->samples;
+		p.weight_stored += s->weight;
+	}
+	p.taken = p.complete = p.stored;
+	if (kept || native) {
+		p.growth = growth;
+		p.growth_of = stacks;
+		p.growth_span = 50 * NS_PER_S;
+	}
+	return p;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct profile_moment *x = a, *y = b;
@@ -462,6 +514,7 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 		demo_fill(&p);
 		count_up(&p);
 		stand_for_objects(&p);
+		options->views = &views;
 	} else if (!strcmp(what, "io")) {
 		demo_fill(&p);
 		count_up(&p);
@@ -507,6 +560,10 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 		count_up(&p);
 		stand_for_objects(&p);
 		let_grow(&p);
+		options->views = &views;
+	} else if (!strcmp(what, "memory") || !strcmp(what, "kept") || !strcmp(what, "native")) {
+		p = of_memory(!strcmp(what, "kept"), !strcmp(what, "native"));
+		options->views = &views;
 	} else if (!strcmp(what, "large")) {
 		large_frames(&p);
 		large_stacks(&p, stacks);

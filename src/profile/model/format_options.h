@@ -45,8 +45,8 @@ struct format_views {
 	const char *(*activity)(const struct work *w, uint32_t stack);
 	/* In the page's data: locks, groups and threads. 0 or -ENOMEM. */
 	int (*page)(struct json_writer *to, const struct profile *p, struct work *w);
-	/* In the page's data: what stood beside P's samples in a recording. */
-	void (*marks)(struct json_writer *to, const struct profile *p);
+	/* In the page's data: what stood beside P's samples in a recording, and what memory was for. 0 or -ENOMEM. */
+	int (*beside)(struct json_writer *to, const struct profile *p, const struct format_options *options);
 	/* What BYTES are as a file of gzip, appended to PACKED. False: that is not worth it. */
 	bool (*pack)(struct buffer *bytes, struct buffer *packed);
 	void (*end)(struct work *w); /* NULL is allowed */

@@ -5,6 +5,7 @@
 #include "profile/views/gzip.h"
 #include "profile/views/idle_text.h"
 #include "profile/views/marks_page.h"
+#include "profile/views/memory_page.h"
 #include "profile/views/program_methods.h"
 #include "profile/views/work_locks.h"
 #include "profile/views/work_page.h"
@@ -194,12 +195,12 @@ static const char *activity(const struct work *w, uint32_t stack)
 	return activity_names[w->groups.activity[stack]].key;
 }
 
-/* What stood beside the samples. */
-static void marks(struct json_writer *to, const struct profile *p)
+static int beside(struct json_writer *to, const struct profile *p, const struct format_options *options)
 {
 	if (p->marks)
 		marks_page_put(to, p->marks);
+	return memory_page_is_of(p) ? memory_page_put(to, p, options) : 0;
 }
 
-const struct format_views views = {begin, above, below, json, activity, work_page, marks, gzip_pack, end,
+const struct format_views views = {begin, above, below, json, activity, work_page, beside, gzip_pack, end,
 				   program_methods, program_methods_name, work_locks, page_more};

@@ -389,7 +389,7 @@ static int put_stacks(struct json_writer *w, const struct profile *p, const stru
 	if (!result && work && !narrowed.stacks)
 		put_idle(w, &s, work->groups.activity, options);
 	if (!result && !more && options->views)
-		options->views->marks(w, p);
+		result = options->views->beside(w, p, options);
 	/* of a tree that lacks some of P's stacks nothing is said */
 	if (!result && !more && profile_has_times(p) && !narrowed.stacks)
 		result = time_page_put(w, &s, work ? work->groups.activity : NULL, options);
