@@ -123,8 +123,10 @@ def test_a_page_of_it_is_the_session_s(session):
     again = jvm.result_file(".html")
     made("convert", session[".json"], again)
     direct, read = page(session[".html"]), page(again)
-    assert {name for name in direct if direct[name]["stored"]} == set(read)
+    assert set(direct) == set(read)
     for name, p in read.items():
+        if not direct[name]["stored"]:
+            continue
         assert p["time"]["step"] == direct[name]["time"]["step"] and p["time"]["steps"] == direct[name]["time"]["steps"]
         check(p)
         ours, theirs = of_page(p), of_page(direct[name])
@@ -164,6 +166,8 @@ def test_json_of_json(session):
     made("convert", session[".json"], again)
     first, second = results(session[".json"]), results(again)
     for name, p in second.items():
+        if not first[name]["samples"]["stored"]:
+            continue
         check_json(p)
         assert p["times"]["step_ns"] == first[name]["times"]["step_ns"]
         assert by_step(rows(p)) == by_step(rows(first[name])), name
@@ -256,7 +260,7 @@ def test_examples(session):
     with open(path, "w", encoding="utf-8") as file:
         json.dump(results(session[".json"])["cpu"], file)
     with open(os.path.join(jvm.ROOT, "docs", "reference", "json.md"), encoding="utf-8") as file:
-        part = file.read().split("## When samples were taken")[1].split("## Spelling")[0]
+        part = file.read().split("## When samples were taken")[1].split("\n## ")[0]
     python, jq = (textwrap.dedent(code) for code in re.findall(r"(?:^ {4}.*\n)+", part, re.M) if code.strip())
     python, jq = (code.replace("p.json", path).replace("12.3", "0.3").replace("12.5", "1.3") for code in (python, jq))
     names = {}
@@ -283,3 +287,78 @@ def test_the_agents_own(programs, version):
     for name, p in results(path).items():
         said = by_step(check_json(p))
         assert {k: n for k, (n, _) in said.items()} == {k: n for k, (n, _) in of_page(pages[name]).items()}
+
+
+PARTS = [("--from", "1s", "--to", "2500ms"), ("--from", "1500ms"), ("--to", "-1s"), ("--filter", "name:*er-1"), ("--state", "runnable"), ("--state", "blocked,park"),
+         ("--from", "500ms", "--to", "3s", "--filter", "name:*er-*")]
+
+
+@pytest.fixture(scope="module", params=[(), ("-t",)], ids=str)
+def recorded(programs, request):
+    """A recording, and JSON of it."""
+    path, told = jvm.result_file(".jfr"), jvm.result_file(".json")
+    with Program(jdk_of(17), "Holders", "monitor", 4) as program:
+        made("start", "-e", EVENTS, "-i", "2ms", "--wall", "5ms", "-f", path, program.pid)
+        program.work(4)
+        made("stop", program.pid)
+    made("convert", *request.param, path, told)
+    return path, told
+
+
+def stacks_of(path, event, *options):
+    """{stack: number}, or None: none is left, which is said."""
+    done = jstrobe("convert", "-e", event, "-o", "collapsed", *options, path)
+    if "is left by" in done.stderr:
+        assert done.returncode != 0
+        return None
+    assert done.returncode == 0, done.stderr
+    return {stack: int(n) for stack, n in (line.rsplit(" ", 1) for line in done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("options", PARTS, ids=" ".join)
+def test_a_part_of_it_is_that_of_the_recording(recorded, options, say):
+    path, told = recorded
+    found = {}
+    for event in EVENTS.split(","):
+        theirs, ours = stacks_of(path, event, *options), stacks_of(told, event, *options)
+        assert (theirs is None) == (ours is None), event
+        if theirs is None:
+            continue
+        found[event] = sum(theirs.values())
+        # waits are of whole steps: one that ends in that in which the part begins may be in it or not
+        off = sum(abs(theirs.get(stack, 0) - ours.get(stack, 0)) for stack in theirs.keys() | ours.keys())
+        assert off <= (0 if event in ("cpu", "alloc") else 2 + 0.02 * found[event]), (event, theirs, ours)
+        theirs, ours = stacks_of(path, event, "--total", *options), stacks_of(told, event, "--total", *options)
+        off = sum(abs(theirs.get(stack, 0) - ours.get(stack, 0)) for stack in theirs.keys() | ours.keys())
+        assert off <= 0.02 * sum(theirs.values()) + (0 if event in ("cpu", "alloc") else 10e6), event
+    assert "cpu" in found or "wall" in found
+    say(f"{' '.join(options)}: {found}")
+
+
+def test_a_page_of_a_part(recorded):
+    """It begins where the part does, and has times and threads of it."""
+    path, told = recorded
+    pages = []
+    for file in (path, told):
+        out = jvm.result_file(".html")
+        made("convert", "--from", "1s", "--to", "2500ms", file, out)
+        pages.append(page(out))
+    assert set(pages[0]) == set(pages[1])
+    for event, p in pages[1].items():
+        check(p)
+        assert p["duration"] == pages[0][event]["duration"] == 1_500_000_000
+        assert abs(p["startedMs"] - pages[0][event]["startedMs"]) <= 1
+        if event in ("cpu", "alloc"):
+            assert sorted(map(str, p["threads"])) == sorted(map(str, pages[0][event]["threads"])), event
+            assert of_page(p).keys() == of_page(pages[0][event]).keys(), event
+
+
+def test_a_part_of_json_without_times(recorded):
+    path, _ = recorded
+    told = jvm.result_file(".json")
+    made("convert", "--no-times", path, told)
+    for options in PARTS:
+        done = jstrobe("convert", "-o", "collapsed", *options, told)
+        assert done.returncode != 0 and "sums of its whole time; leave out --filter, --state, --from and --to" in done.stderr
+    done = jstrobe("convert", "--tag", "x", "-o", "collapsed", told)
+    assert done.returncode != 0 and "leave out --latency and --tag" in done.stderr

@@ -150,8 +150,85 @@ def test_spans_of_virtual_threads():
 
 def test_other_results_have_none(recording):
     _, path = recording
-    for suffix in (".json", ".collapsed"):
-        out = jvm.result_file(suffix)
-        assert jstrobe("convert", "-e", "cpu", path, out).returncode == 0
+    for words in ([".collapsed"], [".json", "--no-times"]):
+        out = jvm.result_file(words[0])
+        assert jstrobe("convert", "-e", "cpu", *words[1:], path, out).returncode == 0
         with open(out, encoding="utf-8") as file:
             assert "shop.Order" not in file.read()
+
+
+def json_of(path, *options):
+    out = jvm.result_file(".json")
+    done = jstrobe("convert", *options, path, out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_json_has_all_of_them(recording):
+    """A page of JSON has what the page of the recording has; and JSON of JSON."""
+    _, path = recording
+    of_it = json_of(path)
+    again = json_of(of_it)
+    with open(of_it, "rb") as one, open(again, "rb") as other:
+        assert one.read() == other.read()
+    first, second = page_of(path)[0]["marks"], page_of(of_it)[0]["marks"]
+    assert first == second
+    with open(of_it, encoding="utf-8") as file:
+        whole = json.load(file)
+    kept = whole["profiles"][0]["marks"]["kept"]
+    assert kept["count"] == first["count"] == len(kept["at_ns"])
+
+
+def test_sessions_in_both_recorders(programs):
+    """Of --jfrsync with spans: what the JDK wrote of the JVM, and what the program published."""
+    jdk, path = jvm.find_jdk(17), jvm.result_file(".jfr")
+    subprocess.run([jdk.java, "-cp", os.path.join(jvm.OUT, "lib", "jstrobe.jar"), os.path.join(HERE, "readers", "MakeSpans.java"),
+                    jvm.LIBRARY, path, "jfrsync=profile"], check=True, timeout=60)
+    pages = [page_of(path), page_of(json_of(path))]
+    assert pages[0][0]["marks"] == pages[1][0]["marks"]
+    of, m = marks_of(pages[1])
+    assert {name: len(list_) for (kind, name), list_ in of.items() if kind == SPAN} == {"odd": 15, "even": 15}
+    assert any(kind in (PAUSE, SAFEPOINT, OPERATION) for kind, *_ in m["names"]) and len(m["events"]) > 20
+    for a, b in zip(*pages):
+        for key in set(a) - {"names", "nameTypes", "libraries", "tree", "nodes", "idle", "objects", "time"}:
+            assert a[key] == b[key], (a["event"], key)
+
+
+def test_what_reaches_into_a_part(recording):
+    """Pauses and spans that began before it, or end behind it, are in it with the time inside."""
+    _, path = recording
+    whole, _ = marks_of(page_of(path))
+    pause = max((x for (kind, _), list_ in whole.items() if kind == PAUSE for x in list_), key=lambda x: x[1])
+    order = max((x for x in whole[SPAN, "shop.Order"] if x[0] > pause[0] + pause[1]), key=lambda x: x[1])
+    begin, end = pause[0] + pause[1] // 2, order[0] + order[1] // 4
+    part = marks_of(page_of(path, "--from", f"{begin}ns", "--to", f"{end}ns"))[0]
+    inside = lambda x: (max(x[0], begin), min(x[0] + x[1], end))
+    for key, list_ in whole.items():
+        # times are in us on the page
+        wanted = sorted(b - a for a, b in map(inside, list_) if b > a + 2000)
+        found = sorted(x[1] for x in part.get(key, []) if x[1] > 2000)
+        if key[0] != GC:
+            assert len(found) == len(wanted) and found == pytest.approx(wanted, abs=2000), key
+    first = [x for (kind, _), list_ in part.items() if kind == PAUSE for x in list_ if x[0] == 0]
+    assert [x[1] for x in first] == pytest.approx([pause[1] / 2], abs=2000)
+
+
+def test_a_part_of_json(recording):
+    """Of JSON pauses and spans of a part are those of the recording; of other events it has sums of the whole time alone."""
+    _, path = recording
+    out, told = jvm.result_file(".html"), json_of(path)
+    words = ("--from", "100ms", "--to", "900ms")
+    done = jstrobe("convert", *words, told, out)
+    assert done.returncode == 0 and "types of events it has sums of more than the part" in done.stderr, done.stderr
+    (first, m), (second, of_json) = marks_of(page_of(path, *words)), marks_of(page_of(told, *words))
+    assert m["duration"] == of_json["duration"] == 800_000_000
+    # a collection is as long as its pauses, which may have been anywhere in it
+    assert {key: sorted(map(str, list_)) for key, list_ in first.items() if key[0] != GC} == \
+        {key: sorted(map(str, list_)) for key, list_ in second.items() if key[0] != GC}
+    numbers_of = lambda m: {tuple(name[:2]): name[2:] for name in m["names"] if name[0] != GC}
+    assert numbers_of(m) == numbers_of(of_json)
+    # what lies in it as a whole is there
+    whole = {e[0]: e for e in m["events"]}
+    assert {e[0] for e in of_json["events"] if e[2] or e[7]} <= set(whole)
+    # … of types that have neither times nor bytes when they were is read of two alone, which may be others than the first and last
+    assert all(whole[e[0]][1] == e[1] or e[9] or not (e[2] or e[7]) for e in of_json["events"])

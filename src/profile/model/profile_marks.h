@@ -8,6 +8,8 @@
 #ifndef JSTROBE_MODEL_PROFILE_MARKS_H
 #define JSTROBE_MODEL_PROFILE_MARKS_H
 
+#include <string.h>
+
 #include "common/base/base.h"
 
 enum mark_kind {
@@ -78,6 +80,32 @@ static inline unsigned mark_step(uint64_t ns)
 		return (unsigned)ns;
 	octave = 63 - (unsigned)__builtin_clzll(ns) - 4;
 	return octave * PROFILE_MARK_OCTAVE + (unsigned)(ns >> octave);
+}
+
+/* The shortest that is of STEP. */
+static inline uint64_t mark_step_begin(unsigned step)
+{
+	unsigned octave = step < 2 * PROFILE_MARK_OCTAVE ? 0 : step / PROFILE_MARK_OCTAVE - 1;
+
+	return (uint64_t)(step - octave * PROFILE_MARK_OCTAVE) << octave;
+}
+
+/* What JSON calls KIND; NULL: there is no such. */
+static inline const char *mark_kind_word(unsigned kind)
+{
+	static const char *const words[MARK_KINDS] = {"pause", "collection", "safepoint", "operation", "span", "event"};
+
+	return kind < MARK_KINDS ? words[kind] : NULL;
+}
+
+/* MARK_KINDS: it is none. */
+static inline enum mark_kind mark_kind_by_word(const char *word)
+{
+	unsigned kind = 0;
+
+	while (kind < MARK_KINDS && strcmp(mark_kind_word(kind), word) != 0)
+		kind++;
+	return (enum mark_kind)kind;
 }
 
 #endif

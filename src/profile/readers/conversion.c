@@ -33,13 +33,15 @@ bool conversion_is_part(const struct conversion *c)
 	       c->selection.spans || c->options->grain || context_filter_is_set(&c->selection.context_filter);
 }
 
-static int find_range(struct conversion *c, const struct options *o, struct error *err)
+/* SPAN: when the file begins and ends. */
+static int find_range(struct conversion *c, const struct options *o,
+		      int (*span)(const struct input *in, int64_t *start, int64_t *end), struct error *err)
 {
 	struct selection *s = &c->selection;
 	int64_t start, end;
 	int rc;
 
-	rc = recording_span(&c->in, &start, &end);
+	rc = span(&c->in, &start, &end);
 	if (rc == -ENOMEM)
 		return conversion_no_memory(c, err);
 	if (rc)
@@ -82,19 +84,35 @@ static bool is_lines(const struct input *in)
 	return newline && newline > in->bytes && newline[-1] == '}' && newline + 1 < end && newline[1] == '{';
 }
 
+/* What is asked for can be told of a file. */
+static int check_threads(const struct conversion *c, struct error *err)
+{
+	const char *list = c->selection.threads;
+
+	if (strncmp(list, "group:", 6) == 0 || strstr(list, ";group:") || strstr(list, ",group:"))
+		return error_set(err, EINVAL, "%s: it does not say of which groups its threads are; take "
+				 "--filter name:PATTERN, or ids", c->in.name);
+	return 0;
+}
+
 static int read_saved(struct conversion *c, struct error *err)
 {
-	const struct selection *s = &c->selection;
+	struct selection *s = &c->selection;
 	int rc;
 
 	if (s->left)
 		return error_set(err, EINVAL, "%s: this JSON has sums, and does not say what was freed; leave out "
 				 "--leak", c->in.name);
-	if (s->in_range || s->spans || *s->states || *s->threads)
-		return error_set(err, EINVAL, "%s: this JSON has sums of its whole time; leave out --filter, --state, "
-				 "--from, --to, --latency and --tag, or take a part of a recording (.jfr)",
-				 c->in.name);
-	rc = saved_read(&c->in, s, &c->aggregate, &c->info, err);
+	if (s->spans)
+		return error_set(err, EINVAL, "%s: JSON does not have all spans; leave out --latency and --tag, or "
+				 "take a recording (.jfr)", c->in.name);
+	rc = check_threads(c, err);
+	if (rc == 0 && s->in_range)
+		rc = find_range(c, c->options, saved_span, err);
+	s->by_block = c->aggregate.by_block = false;
+	if (rc)
+		return rc;
+	rc = saved_read(&c->in, s, &c->aggregate, &c->info, &c->notes, err);
 	if (rc == -EINVAL && is_lines(&c->in))
 		error_set(err, EINVAL, "%s: JSON with a line for each sample or stack (ndjson, a stream), which is "
 			  "written, but not read; convert the recording or JSON that it was made of", c->in.name);
@@ -158,23 +176,12 @@ static int no_span(const struct conversion *c, struct error *err)
 	return rc;
 }
 
-/* What is asked for can be told of a recording. */
-static int check_recording(const struct conversion *c, struct error *err)
-{
-	const char *list = c->selection.threads;
-
-	if (strncmp(list, "group:", 6) == 0 || strstr(list, ";group:") || strstr(list, ",group:"))
-		return error_set(err, EINVAL, "%s: a recording does not say of which groups its threads are; take "
-				 "--filter name:PATTERN, or ids", c->in.name);
-	return 0;
-}
-
 static int read_recording(struct conversion *c, const struct options *o, struct error *err)
 {
-	int rc = check_recording(c, err);
+	int rc = check_threads(c, err);
 
 	if (rc == 0)
-		rc = find_range(c, o, err);
+		rc = find_range(c, o, recording_span, err);
 	if (rc)
 		return rc;
 	rc = recording_read(&c->in, &c->selection, &c->aggregate, &c->info, o->lines, threads_for(c->in.size));

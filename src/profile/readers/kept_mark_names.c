@@ -128,27 +128,43 @@ static int by_count(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
+	if (!x->name->text != !y->name->text)
+		return x->name->text ? -1 : 1;
 	if (x->name->count != y->name->count)
 		return x->name->count > y->name->count ? -1 : 1;
 	return x->name->kind != y->name->kind ? x->name->kind - y->name->kind : strcmp(x->text, y->text);
 }
 
-/* Names of N that have most, in their order, as those of TO. PLACES: where each one's marks go, of others by kind. */
+/* FROM of N becomes one of TO, called TEXT; PLACES gets where that is. */
+static void take(struct kept_mark_names *n, struct kept_mark_names *to, const struct kept_mark_name *from,
+		 uint32_t text, uint32_t *places)
+{
+	struct kept_mark_name *name = kept_mark_name(to, from->kind, text);
+
+	if (!name)
+		return;
+	places[from - n->items] = (uint32_t)(name - to->items);
+	join_name(to, name, from);
+}
+
+/*
+ * Names of N that have most, in their order, as those of TO, and behind them one of each kind for all others, as which
+ * those without a text count: what was cut before is not cut once more. PLACES: where each one's marks go.
+ */
 static void take_most(struct kept_mark_names *n, struct kept_mark_names *to, struct order *order, uint32_t *places)
 {
-	struct kept_mark_name *name;
-	size_t i;
+	size_t i, most = 0;
+	unsigned kind;
 
 	qsort(order, n->count, sizeof(*order), by_count);
-	for (i = 0; i < n->count && !to->failed; i++) {
-		const struct kept_mark_name *from = order[i].name;
-
-		name = kept_mark_name(to, from->kind, i < KEPT_MARK_NAMES ? from->text : 0);
-		if (!name)
-			return;
-		places[from - n->items] = (uint32_t)(name - to->items);
-		join_name(to, name, from);
-	}
+	while (most < MIN(n->count, (size_t)KEPT_MARK_NAMES) && order[most].name->text)
+		most++;
+	for (i = 0; i < most && !to->failed; i++)
+		take(n, to, order[i].name, order[i].name->text, places);
+	for (kind = 0; kind < MARK_KINDS; kind++)
+		for (i = most; i < n->count && !to->failed; i++)
+			if (order[i].name->kind == kind)
+				take(n, to, order[i].name, 0, places);
 }
 
 uint32_t *kept_mark_names_cut(struct kept_mark_names *n, const struct strings *strings)

@@ -141,16 +141,35 @@ bool kept_marks_keep(struct kept_marks *m, enum mark_kind kind, uint32_t text, u
 	return name && !is_given_up(name, duration);
 }
 
-void kept_marks_add(struct kept_marks *m, enum mark_kind kind, uint32_t text, const struct kept_mark *mark)
+struct kept_mark_name *kept_marks_said(struct kept_marks *m, enum mark_kind kind, uint32_t text, uint64_t count,
+				       uint64_t sum, uint64_t longest)
 {
 	struct kept_mark_name *name = kept_mark_name(&m->names, kind, text);
 
 	m->failed |= !name;
 	if (!name)
+		return NULL;
+	name->count = wide_add(name->count, count);
+	name->sum = wide_add(name->sum, sum);
+	name->longest = MAX(name->longest, longest);
+	return name;
+}
+
+void kept_marks_put(struct kept_marks *m, enum mark_kind kind, uint32_t text, const struct kept_mark *mark)
+{
+	struct kept_mark_name *name = kept_mark_name(&m->names, kind, text);
+
+	m->failed |= !name;
+	if (name)
+		keep(m, name, mark);
+}
+
+void kept_marks_add(struct kept_marks *m, enum mark_kind kind, uint32_t text, const struct kept_mark *mark)
+{
+	struct kept_mark_name *name = kept_marks_said(m, kind, text, 1, mark->duration, mark->duration);
+
+	if (!name)
 		return;
-	name->count++;
-	name->sum = wide_add(name->sum, mark->duration);
-	name->longest = MAX(name->longest, mark->duration);
 	if (mark->duration)
 		kept_mark_count(&m->names, name, KEPT_MARK_STEP + mark_step(mark->duration), 1);
 	keep(m, name, mark);
@@ -247,9 +266,26 @@ static uint64_t inside(const struct kept_mark *m, int64_t start)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct profile_mark *x = a, *y = b;
+	const struct kept_mark *x = a, *y = b;
 
-	return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->name < y->name ? -1 : x->name > y->name;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return x->duration < y->duration ? -1 : x->duration > y->duration;
+}
+
+/* As they are drawn, from START on, in the order of time: threads and collections are numbered in it. */
+static void sort_items(struct kept_marks *m, int64_t start)
+{
+	size_t i;
+
+	for (i = 0; i < m->items.count; i++) {
+		m->items.items[i].duration = inside(&m->items.items[i], start);
+		m->items.items[i].at = MAX(m->items.items[i].at, start);
+	}
+	if (m->items.count)
+		qsort(m->items.items, m->items.count, sizeof(*m->items.items), by_time);
 }
 
 static int by_count(const void *a, const void *b)
@@ -300,6 +336,7 @@ static bool view_items(struct kept_marks *m, struct profile_marks *view, const s
 	struct map seen = {0};
 	size_t i;
 
+	sort_items(m, start);
 	view->items = items;
 	view->threads = of;
 	view->gcs = gcs;
@@ -307,15 +344,14 @@ static bool view_items(struct kept_marks *m, struct profile_marks *view, const s
 		const struct kept_mark *from = &m->items.items[i];
 		const uint32_t *gc = from->gc ? map_get(&m->by_gc, from->gc - 1) : NULL;
 
-		items[i] = (struct profile_mark){since(from->at, start), inside(from, start), from->name,
+		items[i] = (struct profile_mark){since(from->at, start), from->duration, from->name,
 						 view_thread(from->thread, places, of, &view->thread_count, strings,
 							     threads),
 						 gc ? view_gc(&m->gcs.items[*gc - 1], &seen, gcs, &view->gc_count,
 							      strings) : 0};
+		m->failed |= gc && !items[i].gc;
 	}
 	view->item_count = (uint32_t)i;
-	if (items && i)
-		qsort(items, i, sizeof(*items), by_time);
 	map_free(&seen);
 	free(places);
 	return i == m->items.count;

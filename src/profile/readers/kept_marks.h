@@ -18,7 +18,7 @@
 #define OTHER_EVENTS_READ LIMIT_COUNT(65536)
 
 struct kept_mark {
-	int64_t at;             /* ns since 1970 */
+	int64_t at;             /* ns since 1970; of JSON since the profile's start */
 	uint64_t duration, gc;  /* gc: its number in the recording + 1; 0: none */
 	uint32_t name, thread;  /* thread: of the aggregate, or LISTS_FAILED */
 };
@@ -47,6 +47,7 @@ struct kept_marks {
 	struct map by_gc, by_event;
 	size_t full;            /* more items than that are made fewer */
 	uint64_t types_left_out; /* of other events, at least */
+	uint64_t types_cut;     /* … whose sums are of more than the time of all parts */
 };
 
 /* M, which is empty, is for another part of what LIKE is for. */
@@ -63,6 +64,13 @@ static inline void kept_marks_begin(struct kept_marks *m, const struct kept_mark
 bool kept_marks_keep(struct kept_marks *m, enum mark_kind kind, uint32_t text, uint64_t duration);
 /* Add MARK, whose `name` does not matter yet, as one of KIND and TEXT. */
 void kept_marks_add(struct kept_marks *m, enum mark_kind kind, uint32_t text, const struct kept_mark *mark);
+/*
+ * What a file says of marks of KIND and TEXT goes to their name: COUNT of them, … . Those of them that it tells one by
+ * one are put behind that. NULL: no memory.
+ */
+struct kept_mark_name *kept_marks_said(struct kept_marks *m, enum mark_kind kind, uint32_t text, uint64_t count,
+				       uint64_t sum, uint64_t longest);
+void kept_marks_put(struct kept_marks *m, enum mark_kind kind, uint32_t text, const struct kept_mark *mark);
 void kept_marks_gc(struct kept_marks *m, const struct kept_gc *gc);
 /* Add what some events of the type EVENT->type come to. */
 void kept_marks_event(struct kept_marks *m, const struct other_event *event);
@@ -70,8 +78,8 @@ void kept_marks_event(struct kept_marks *m, const struct other_event *event);
 void kept_marks_join(struct kept_marks *m, const struct kept_marks *from,
 		     uint32_t (*text)(void *arg, uint32_t number), void *arg, const uint32_t *threads);
 /*
- * M for a profile that begins at START (ns since 1970), with texts and threads of the aggregate they are of; to be
- * freed by kept_marks_view_free. NULL: there is nothing, or no memory, and M->failed says which.
+ * M for a profile that begins at START (as the marks' times), with texts and threads of the aggregate they are of; to
+ * be freed by kept_marks_view_free. NULL: there is nothing, or no memory, and M->failed says which.
  */
 struct profile_marks *kept_marks_view(struct kept_marks *m, const struct strings *strings, const struct lists *threads,
 				      int64_t start);

@@ -17,11 +17,15 @@
 bool saved_is(const struct input *in);
 /*
  * Read the events that SELECTION names into AGGREGATE and INFO, of these the stacks that its filter wants, and, if it
- * wants that, when their samples were taken. A trace is the event "calls": its invocations are samples, its wall-clock
- * time is their weight. 0, or a negative errno with the reason.
+ * wants that, when their samples were taken; NOTES gets a line about each that does not say it, but would have to. A
+ * trace is the event "calls": its invocations are samples, its wall-clock time is their weight. 0, or a negative errno
+ * with the reason.
  */
 int saved_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
-	       struct recording_info *info, struct error *err);
+	       struct recording_info *info, struct buffer *notes, struct error *err);
+
+/* When IN begins and ends, as it says itself, ns since 1970; 0: it does not. Always 0. */
+int saved_span(const struct input *in, int64_t *start, int64_t *end);
 
 /*
  * Collapsed stacks, "root;caller;leaf 12" a line: our own, and those that async-profiler, perf scripts and others

@@ -19,6 +19,12 @@
 #define BYTES_A_BYTE 64
 #define LEAK_TAIL 10000 /* thousandths of a percent, as async-profiler has it */
 
+/* Whether F holds all that the page shows. */
+static bool holds_all(const struct format *f)
+{
+	return format_has_times(f) && !format_is_export(f);
+}
+
 static void begin_selection(struct selection *s, const struct options *o)
 {
 	const struct format *format = format_by_name(o->format);
@@ -72,7 +78,7 @@ static bool put_counts(const struct conversion *c, struct profile *p)
 	const struct recording_info_counts *n = counts_of(c, p->event);
 	unsigned i;
 
-	if (!n || conversion_is_part(c) || n->stored != p->stored + n->left_out || n->lost_otherwise)
+	if (!n || n->told || conversion_is_part(c) || n->stored != p->stored + n->left_out || n->lost_otherwise)
 		return false;
 	p->stored = n->stored;
 	p->weight_stored += n->weight_left_out;
@@ -97,6 +103,17 @@ static bool put_counts(const struct conversion *c, struct profile *p)
 	p->partial = n->partial;
 	p->unsampled = format_unsampled(p);
 	return p->taken == n->taken;
+}
+
+/* What JSON says of samples that the recording it was made of did not count, if P is all of them; NULL. */
+static const char *told_before(const struct conversion *c, struct profile *p)
+{
+	const struct recording_info_counts *n = counts_of(c, p->event);
+
+	if (!n || !n->told || conversion_is_part(c) || n->stored != p->stored || n->complete > n->stored)
+		return NULL;
+	p->complete = n->complete;
+	return strings_get(&c->aggregate.strings, n->told);
 }
 
 static void put_count(struct buffer *out, uint64_t n, const char *what)
@@ -246,7 +263,9 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	p->complete = f->samples - f->truncated - f->no_stack;
 	if (!put_counts(c, p)) {
 		p->taken = p->stored;
-		p->told = sentence(c, f, p);
+		p->told = told_before(c, p);
+		if (!p->told)
+			p->told = sentence(c, f, p);
 		if (!p->told)
 			return conversion_no_memory(c, err);
 	}
@@ -281,8 +300,7 @@ static bool is_shown(const struct conversion *c, const struct read_aggregate_fam
 {
 	const struct format *format = format_by_name(c->options->format);
 
-	return f->samples || (any && f->said && !conversion_is_part(c) && format && format_has_times(format) &&
-			      !format_is_export(format));
+	return f->samples || (any && f->said && !conversion_is_part(c) && format && holds_all(format));
 }
 
 static uint32_t next_family(const struct conversion *c, const bool *done)
@@ -342,7 +360,7 @@ static int show(struct conversion *c, struct error *err)
 	if (!c->aggregate.marks.wanted)
 		return 0;
 	c->marks = kept_marks_view(&c->aggregate.marks, &c->aggregate.strings, &c->aggregate.threads,
-				   c->selection.moments_from);
+				   c->aggregate.marks.from);
 	if (c->aggregate.marks.failed)
 		return conversion_no_memory(c, err);
 	left_out = c->aggregate.marks.types_left_out;
@@ -350,6 +368,10 @@ static int show(struct conversion *c, struct error *err)
 	if (left_out && !format_is_export(format_by_name(c->options->format)))
 		buffer_printf(&c->notes, "%s: it has more than %u types of events; %llu of them are not shown\n",
 			      c->in.name, OTHER_EVENTS_MOST, (unsigned long long)left_out);
+	if (c->aggregate.marks.types_cut && !format_is_export(format_by_name(c->options->format)))
+		buffer_printf(&c->notes, "%s: of %llu types of events it has sums of more than the part that was asked "
+			      "for; they are not shown\n", c->in.name,
+			      (unsigned long long)c->aggregate.marks.types_cut);
 	c->profiles.items[0].marks = c->marks;
 	return 0;
 }
@@ -388,7 +410,7 @@ static bool all_left_out(const struct conversion *c)
 /* Whether files in F have pauses and spans beside the samples. */
 static bool shows_marks(const struct format *f)
 {
-	return format_is_page(f) || strcmp(f->name, "perfetto") == 0;
+	return holds_all(f) || strcmp(f->name, "perfetto") == 0;
 }
 
 int readers_read(const char *name, const struct options *o, bool main_only, struct conversion **result,

@@ -4,6 +4,7 @@
  */
 #include "profile/views/gzip.h"
 #include "profile/views/idle_text.h"
+#include "profile/views/marks_json.h"
 #include "profile/views/marks_page.h"
 #include "profile/views/memory_page.h"
 #include "profile/views/program_methods.h"
@@ -195,8 +196,14 @@ static const char *activity(const struct work *w, uint32_t stack)
 	return activity_names[w->groups.activity[stack]].key;
 }
 
+/* What stands beside P's samples, in a page's data or in a result in JSON. */
 static int beside(struct json_writer *to, const struct profile *p, const struct format_options *options)
 {
+	if (to->layout != JSON_PAGE) {
+		if (p->marks)
+			marks_json_put(to, p->marks);
+		return 0;
+	}
 	if (p->marks)
 		marks_page_put(to, p->marks);
 	return memory_page_is_of(p) ? memory_page_put(to, p, options) : 0;

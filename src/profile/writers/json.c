@@ -525,6 +525,8 @@ void format_json(const struct profile *p, const struct format_options *options, 
 		put_stack(&w, p, &p->stacks[i], &q, work ? options->views->activity(work, i) : NULL);
 	json_end(&w);
 	json_times_put(&w, p);
+	if (!result && options->views)
+		result = options->views->beside(&w, p, options);
 	json_end(&w);
 	if (work)
 		options->views->end(work);

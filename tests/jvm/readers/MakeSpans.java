@@ -1,7 +1,10 @@
 import one.profiler.AsyncProfiler;
 import one.profiler.Span;
 
-/** LIBRARY FILE: a recording by the library of a thread that works within spans "odd" and "even", and between them. */
+/**
+ * LIBRARY FILE [OPTIONS]: a recording by the library of a thread that works within spans "odd" and "even", and between
+ * them.
+ */
 public final class MakeSpans {
     private static volatile double sink;
 
@@ -25,7 +28,7 @@ public final class MakeSpans {
 
     public static void main(String[] args) throws Exception {
         AsyncProfiler profiler = AsyncProfiler.getInstance(args[0]);
-        profiler.execute("start,event=cpu,interval=1ms,wall=5ms,file=" + args[1]);
+        profiler.execute("start,event=cpu,interval=1ms,wall=5ms,file=" + args[1] + (args.length > 2 ? "," + args[2] : ""));
         for (int i = 0; i < 30; i++) {
             boolean odd = i % 2 == 1;
             long start = Span.start();

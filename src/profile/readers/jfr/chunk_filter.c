@@ -6,29 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/ascii.h"
-#include "common/options/options.h"
-#include "profile/model/filter.h"
+#include "profile/readers/chosen.h"
 #include "profile/readers/jfr/event_handlers.h"
-
-/* "STATE_RUNNABLE" is what the user calls runnable, or r. */
-static bool state_wanted(const char *states, const char *state)
-{
-	size_t n;
-
-	if (strncmp(state, "STATE_", 6) == 0)
-		state += 6;
-	for (; *states; states += n + (states[n] != '\0')) {
-		n = strcspn(states, ",");
-		if (n > 6 && ascii_begins(states, "STATE_", 6)) {
-			states += 6;
-			n -= 6;
-		}
-		if (n && ascii_begins(states, state, n))
-			return true;
-	}
-	return false;
-}
 
 /* What our outputs call a state; we write RUNNABLE of threads on a CPU, others of those that could be. */
 static enum thread_state state_of(const struct chunk_handlers *w, const char *name)
@@ -71,23 +50,10 @@ int event_handlers_mark_states(struct chunk_handlers *w)
 			w->knows_cpu_state = true;
 		}
 		w->states[i] |= (uint8_t)(state_of(w, name) << STATE_SHIFT);
-		if (*w->selection->states && !state_wanted(w->selection->states, name))
+		if (*w->selection->states && !chosen_state(w->selection->states, name))
 			w->states[i] |= STATE_UNWANTED;
 	}
 	return 0;
-}
-
-/* Whether an item "name:PATTERN" of LIST is of NAME. */
-static bool name_listed(const char *list, const char *name)
-{
-	size_t n;
-
-	for (; *list; list += n + (list[n] != '\0')) {
-		n = strcspn(list, ",;");
-		if (n > 5 && strncmp(list, "name:", 5) == 0 && filter_match(list + 5, n - 5, name))
-			return true;
-	}
-	return false;
 }
 
 /* Whether the thread at PLACE is one of those that are wanted. */
@@ -100,8 +66,8 @@ static bool thread_wanted(struct chunk_handlers *w, uint32_t at)
 	if (thread == LISTS_FAILED)
 		return false;
 	words = lists_get(&w->aggregate->threads, thread, &count);
-	return options_thread_listed(list, words[READ_THREAD_TID]) ||
-	       name_listed(list, strings_get(&w->aggregate->strings, words[READ_THREAD_NAME]));
+	return chosen_thread(list, words[READ_THREAD_TID],
+			     strings_get(&w->aggregate->strings, words[READ_THREAD_NAME]));
 }
 
 int event_handlers_mark_threads(struct chunk_handlers *w)

@@ -144,6 +144,8 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 	if (!handler)
 		return -ENOMEM;
 	handler->counts = (uint32_t)w->others.count - 1;
+	handler->lasts = o->has_time;
+	handler->unit = o->unit;
 	handler->layout = field_layout_up_to(&w->layouts, type, wanted, count);
 	if (o->kind == MARK_KINDS && t->id < ARRAY_LEN(w->by_other_type)) {
 		w->by_other_type[t->id] = w->by_type[t->id];
@@ -253,13 +255,15 @@ static uint32_t name_of(struct chunk_handlers *w, struct chunk_others *o, uint64
 	return o->name.string;
 }
 
-static void take_mark(struct chunk_handlers *w, struct chunk_others *o, const uint64_t *slots)
+/* A mark of O that began AT and lasted TIME, in the units of the file. */
+static void take_mark(struct chunk_handlers *w, struct chunk_others *o, const uint64_t *slots, uint64_t at,
+		      uint64_t time)
 {
-	uint64_t duration = o->has_time ? ns_of(w, o->unit, slots[SLOT_WEIGHT]) : 0;
+	uint64_t duration = o->has_time ? ns_of(w, o->unit, time) : 0;
 	uint32_t name = o->has_name ? name_of(w, o, slots[SLOT_OBJECT]) : o->type, thread = POOL_NO_PLACE;
 	struct kept_marks *marks = &w->aggregate->marks;
 	enum mark_kind kind = (enum mark_kind)o->kind;
-	struct kept_mark mark = {.at = chunk_time(w->chunk, slots[SLOT_TIME]), .thread = LISTS_FAILED};
+	struct kept_mark mark = {.at = chunk_time(w->chunk, at), .thread = LISTS_FAILED};
 
 	if (kind == MARK_KIND_OPERATION && !slots[SLOT_C])
 		return;
@@ -268,7 +272,8 @@ static void take_mark(struct chunk_handlers *w, struct chunk_others *o, const ui
 	if (kind == MARK_KIND_GC) {
 		kept_marks_gc(marks, &(struct kept_gc){slots[SLOT_A], name,
 						       o->has_cause ? text_of(w, o->cause_type, slots[SLOT_B]) : 0});
-		duration = ns_of(w, o->pauses_unit, slots[SLOT_D]);
+		duration = w->selection->in_range ? MIN(duration, ns_of(w, o->pauses_unit, slots[SLOT_D])) :
+						    ns_of(w, o->pauses_unit, slots[SLOT_D]);
 	}
 	mark.duration = duration;
 	mark.gc = kind == MARK_KIND_PAUSE || kind == MARK_KIND_GC ? slots[SLOT_A] + 1 : 0;
@@ -288,8 +293,16 @@ void chunk_marks_take(struct chunk_handlers *w, const struct event_handler *hand
 	uint64_t number = (int64_t)slots[SLOT_SIZE] > 0 ? slots[SLOT_SIZE] : 0, time_of_all, number_of_all;
 	uint64_t stands_for = MAX(o->stands_for, 1);
 
-	if (w->selection->in_range && ((int64_t)at < w->from || (int64_t)at >= w->to))
-		return;
+	/* as of waits: what reaches into the part that is asked for, with the time inside */
+	if (w->selection->in_range) {
+		struct event_part part;
+
+		handler_part(w, handler, 1, &part);
+		if (!part.samples)
+			return;
+		at = (uint64_t)part.at;
+		time = part_of(&part, time);
+	}
 	o->first = o->count ? MIN(o->first, at) : at;
 	o->last = o->count ? MAX(o->last, at) : at;
 	o->count += stands_for;
@@ -303,11 +316,14 @@ void chunk_marks_take(struct chunk_handlers *w, const struct event_handler *hand
 	o->longest = MAX(o->longest, time);
 	o->number_most = MAX(o->number_most, number);
 	if (o->kind != MARK_KINDS)
-		take_mark(w, o, slots);
+		take_mark(w, o, slots, at, time);
 }
 
-/* When the last event of O began, which may not have been read: those of a type are mostly in the order of time. */
-static uint64_t last_of(struct chunk_handlers *w, const struct chunk_others *o)
+/*
+ * When the last event of O began, which may not have been read. Those of a type are mostly in the order of time; where
+ * they are not, as several threads wrote them, it may be the first.
+ */
+static void read_last(struct chunk_handlers *w, struct chunk_others *o)
 {
 	const struct chunk *c = w->chunk;
 	struct event_handler *handler = &w->handlers.items[w->by_other_type[o->type_id] - 1];
@@ -315,10 +331,13 @@ static uint64_t last_of(struct chunk_handlers *w, const struct chunk_others *o)
 	struct reader r;
 
 	if (!chunk_event(c, c->start + w->counted[o->type_id].at, &e))
-		return o->last;
+		return;
 	r = read_between(e.body, c->in->bytes + e.at + e.size, c->wide);
 	field_layout_read(&w->layouts, handler->layout, &r, handler->slots);
-	return r.c.failed ? o->last : MAX(o->last, handler->slots[SLOT_TIME]);
+	if (r.c.failed)
+		return;
+	o->first = MIN(o->first, handler->slots[SLOT_TIME]);
+	o->last = MAX(o->last, handler->slots[SLOT_TIME]);
 }
 
 void chunk_marks_aggregate(struct chunk_handlers *w)
@@ -333,7 +352,7 @@ void chunk_marks_aggregate(struct chunk_handlers *w)
 		/* those behind the last that was read */
 		if (o->stands_for > 1) {
 			o->count += o->stands_for - w->counted[o->type_id].until_read;
-			o->last = last_of(w, o);
+			read_last(w, o);
 		}
 		kept_marks_event(&w->aggregate->marks, &(struct other_event){
 			o->type, o->number, o->count, ns_of(w, o->unit, MIN(o->time, (uint64_t)INT64_MAX)),

@@ -10,6 +10,7 @@
 
 /* Our own counts of an event's samples, as of the end of the recording. */
 struct recording_info_counts {
+	uint32_t told;   /* a string, of JSON: what stands in the place of all these; 0: nothing does */
 	uint32_t event, engine; /* strings of the aggregate */
 	uint64_t said_at;       /* where in the file, 0 = only losses and the interval were said */
 	uint64_t interval, taken, stored, complete, cpu_time, own_cpu;

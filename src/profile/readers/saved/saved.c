@@ -11,7 +11,6 @@
 
 #include "profile/readers/frame_text.h"
 #include "profile/readers/jfr/event_sources.h"
-#include "profile/readers/read_contexts.h"
 #include "profile/readers/saved/saved_reader.h"
 
 #define SCHEMA 1 /* docs/reference/json.md: a higher one means something else */
@@ -29,6 +28,14 @@ void saved_keep(struct saved *s, struct numbers *to, uint32_t number)
 		*slot = number;
 	else
 		no_memory(s);
+}
+
+void saved_wrong(struct saved *s, const char *member, const char *what)
+{
+	if (s->wrong)
+		return;
+	s->wrong_in = member;
+	s->wrong = what;
 }
 
 bool saved_family(struct saved *s, const char *event, enum weight_kind kind)
@@ -162,102 +169,6 @@ static uint32_t add_stack(struct saved *s, const struct read_aggregate_count *co
 	return number;
 }
 
-/* ---- what threads worked for ---- */
-
-static void keep_context(struct saved *s, const struct profile_trace_context *c, bool wanted)
-{
-	struct saved_context *kept = VECTOR_PUSH(&s->contexts);
-
-	if (!kept) {
-		no_memory(s);
-		return;
-	}
-	kept->wanted = wanted;
-	kept->number = s->aggregate->by_context ? read_context_number(s->aggregate, c) : 0;
-}
-
-/* An object of texts into TO as "key=value, key=value", and into LABELS as struct profile_trace_context has them. */
-static void read_labels(struct saved *s, struct buffer *to, struct buffer *labels)
-{
-	const char *key, *value;
-	size_t length;
-
-	if (!json_open(&s->j, '{'))
-		return;
-	while ((key = json_key(&s->j))) {
-		struct buffer kept = BUFFER_INIT;
-
-		buffer_puts(&kept, key); /* the value takes its place */
-		value = json_string(&s->j, &length);
-		buffer_printf(to, "%s%.*s=%s", to->length ? ", " : "", (int)kept.length,
-			      kept.length ? kept.data : "", value);
-		read_context_label(labels, kept.data, kept.length, value, strlen(value));
-		s->no_memory |= kept.failed != 0;
-		buffer_free(&kept);
-	}
-}
-
-static void read_context(struct saved *s)
-{
-	struct buffer labels = BUFFER_INIT, apart = BUFFER_INIT;
-	struct profile_trace_context c = {.labels = ""};
-	char trace[40] = "", span[24] = "";
-	const char *key;
-
-	if (!json_open(&s->j, '{'))
-		return;
-	while ((key = json_key(&s->j))) {
-		if (strcmp(key, "trace_id") == 0)
-			snprintf(trace, sizeof(trace), "%s", json_string(&s->j, NULL));
-		else if (strcmp(key, "span_id") == 0)
-			snprintf(span, sizeof(span), "%s", json_string(&s->j, NULL));
-		else if (strcmp(key, "labels") == 0)
-			read_labels(s, &labels, &apart);
-		else {
-			c.others |= strcmp(key, "others") == 0 && json_peek(&s->j) == 't';
-			json_skip(&s->j);
-		}
-	}
-	buffer_putc(&labels, '\0');
-	buffer_putc(&apart, '\0');
-	if (labels.failed || apart.failed) {
-		no_memory(s);
-	} else {
-		read_context_ids(&c, trace, span);
-		c.labels = apart.data;
-		keep_context(s, &c, context_filter_wants(s->context_filter, trace, span, labels.data));
-	}
-	buffer_free(&labels);
-	buffer_free(&apart);
-}
-
-static void read_contexts(struct saved *s)
-{
-	s->contexts.count = 0;
-	s->has_contexts = true;
-	if (!json_open(&s->j, '['))
-		return;
-	while (json_item(&s->j) && !s->no_memory)
-		read_context(s);
-}
-
-/* CONTEXT: a stack's place in the contexts + 1, 0 = it has none. */
-static bool is_of_context(const struct saved *s, uint64_t context)
-{
-	if (!context_filter_is_set(s->context_filter))
-		return true;
-	return context && context <= s->contexts.count && s->contexts.items[context - 1].wanted;
-}
-
-/* What the stack of THREAD in CONTEXT, as above, is apart by. */
-static uint32_t in_context(struct saved *s, uint32_t thread, uint64_t context)
-{
-	if (!s->aggregate->by_context)
-		return thread;
-	return read_context_pair(s->aggregate, thread, context && context <= s->contexts.count ?
-				 s->contexts.items[context - 1].number : 0);
-}
-
 /* ---- stacks ---- */
 
 static void read_growth(struct saved *s)
@@ -291,21 +202,33 @@ static uint32_t thread_at(struct saved *s, uint64_t place)
 	return s->threads_said.items[place].thread;
 }
 
-/* Number COUNT of the aggregate is the stack that says this of itself; THREAD: its place in the list of threads. */
-static void keep_place(struct saved *s, uint64_t samples, uint64_t weight, uint64_t thread, uint32_t count)
+/* What a stack says of itself, for its times. */
+static void keep_place(struct saved *s, const struct saved_place *said)
 {
 	struct saved_place *place = s->times_wanted ? VECTOR_PUSH(&s->places) : NULL;
 
 	s->no_memory |= s->times_wanted && !place;
 	if (place)
-		*place = (struct saved_place){.samples = samples, .weight = weight, .count = count,
-					      .thread = thread < s->threads_said.count ? (uint32_t)thread :
-											 PROFILE_NO_THREAD};
+		*place = *said;
+}
+
+/* What COUNT, the stack whose names are in S, says goes to the aggregate; of a part of it, its times will. */
+static uint32_t take_stack(struct saved *s, const struct read_aggregate_count *count, uint32_t lock,
+			   struct saved_place *place)
+{
+	if (!s->part)
+		return add_stack(s, count, lock);
+	if (!saved_is_of_state(s, (enum thread_state)count->state))
+		return SAVED_NOT_WANTED;
+	place->stack = saved_frames(s, 0);
+	s->no_memory |= place->stack == LISTS_FAILED;
+	return 0;
 }
 
 static void read_stack(struct saved *s)
 {
-	uint32_t count = SAVED_NOT_WANTED, lock = 0;
+	struct saved_place said = {.count = SAVED_NOT_WANTED, .thread = PROFILE_NO_THREAD};
+	uint32_t lock = 0;
 	uint64_t samples = 0, weight = 0, objects = 0, parts, outside = 0, context = 0, place = UINT64_MAX;
 	enum thread_state state = THREAD_NONE;
 	const char *key;
@@ -343,11 +266,19 @@ static void read_stack(struct saved *s)
 	}
 	if (__builtin_mul_overflow(objects, READ_OBJECT_PARTS, &parts))
 		read_aggregate_refuse(s->aggregate, READ_AGGREGATE_SUMS);
-	if (!s->j.error && is_of_context(s, context))
-		count = add_stack(s, &(struct read_aggregate_count){
+	said.samples = samples;
+	said.weight = weight;
+	said.parts = parts;
+	said.outside = outside;
+	said.context = context;
+	said.state = (uint8_t)state;
+	if (place < s->threads_said.count)
+		said.thread = (uint32_t)place;
+	if (!s->j.error && saved_is_of_context(s, context))
+		said.count = take_stack(s, &(struct read_aggregate_count){
 			.state = (uint8_t)state, .samples = samples, .weight = weight, .parts = parts,
-			.thread = in_context(s, thread_at(s, place), context), .outside = outside}, lock);
-	keep_place(s, samples, weight, place, count);
+			.thread = saved_in_context(s, thread_at(s, place), context), .outside = outside}, lock, &said);
+	keep_place(s, &said);
 }
 
 static void read_stacks(struct saved *s)
@@ -388,7 +319,7 @@ static void read_results(struct saved *s)
 {
 	if (!json_open(&s->j, '['))
 		return;
-	while (json_item(&s->j) && !s->no_memory && !s->times_wrong)
+	while (json_item(&s->j) && !s->no_memory && !s->wrong)
 		read_result(s);
 }
 
@@ -400,8 +331,8 @@ static uint32_t read_text(struct saved *s)
 	return strings_add(&s->aggregate->strings, text, length);
 }
 
-/* "2026-11-21T11:46:36.123Z" in ns since 1970; 0: it is no such date. */
-static uint64_t date_of(const char *text)
+/* "2026-11-21T11:46:36.123Z" */
+uint64_t saved_date(const char *text)
 {
 	unsigned year, month, day, hour, minute, second, ms;
 	struct tm tm;
@@ -429,7 +360,7 @@ static bool read_head(struct saved *s, const char *key)
 	else if (strcmp(key, "jdk") == 0)
 		s->info->jdk = read_text(s);
 	else if (strcmp(key, "started_at") == 0)
-		s->started_at = date_of(json_string(&s->j, NULL));
+		s->started_at = saved_date(json_string(&s->j, NULL));
 	else if (strcmp(key, "duration_ns") == 0)
 		s->duration = json_number(&s->j);
 	else if (strcmp(key, "engine") == 0)
@@ -445,7 +376,7 @@ static bool read_head(struct saved *s, const char *key)
 	else if (strcmp(key, "gap_ns") == 0)
 		s->counts.gap = json_number(&s->j);
 	else if (strcmp(key, "told") == 0)
-		s->told = *json_string(&s->j, NULL);
+		s->counts.told = read_text(s);
 	else if (strcmp(key, "counted") == 0)
 		s->live.used = s->counts.counted = json_number(&s->j);
 	else if (strcmp(key, "heap_max") == 0)
@@ -480,14 +411,25 @@ static void read_times_at(struct saved *s, const char *at)
 		s->j.at = behind;
 }
 
+/* A trace has no times. */
+static void take_tree(struct saved *s)
+{
+	if (!s->part) {
+		saved_tree(s);
+		return;
+	}
+	s->untimed = s->has_stacks = true;
+	json_skip(&s->j);
+}
+
 static void read_result(struct saved *s)
 {
 	const char *key, *times = NULL;
 	bool trace = false;
 
 	s->in_ns = true;
-	s->told = false;
 	s->family = UINT32_MAX;
+	s->timed = false;
 	s->places.count = 0;
 	s->threads_said.count = 0;
 	read_waits_free(&s->waits);
@@ -496,7 +438,7 @@ static void read_result(struct saved *s)
 	s->live = (struct read_aggregate_live){.since = 1};
 	if (!json_open(&s->j, '{'))
 		return;
-	while (!s->no_memory && !s->newer && !s->times_wrong && (key = json_key(&s->j))) {
+	while (!s->no_memory && !s->newer && !s->wrong && (key = json_key(&s->j))) {
 		if (read_head(s, key))
 			continue;
 		if (strcmp(key, "profiles") == 0)
@@ -514,22 +456,27 @@ static void read_result(struct saved *s)
 		else if (saved_waits_of(s, key) || saved_io_of(s, key))
 			continue;
 		else if (strcmp(key, "contexts") == 0)
-			read_contexts(s);
+			saved_contexts(s);
 		else if (strcmp(key, "stacks") == 0)
 			read_stacks(s);
 		else if (strcmp(key, "times") == 0)
 			times = read_or_skip_times(s);
+		else if (strcmp(key, "marks") == 0)
+			saved_marks(s);
 		else if (strcmp(key, "timing") == 0)
 			trace = *json_string(&s->j, NULL);
 		else if (strcmp(key, "methods") == 0 && trace)
 			saved_methods(s);
 		else if (strcmp(key, "tree") == 0 && trace)
-			saved_tree(s);
+			take_tree(s);
 		else
 			json_skip(&s->j);
 	}
-	if (times && !s->no_memory && !s->times_wrong && !s->j.error)
+	if (times && !s->no_memory && !s->wrong && !s->j.error)
 		read_times_at(s, times);
+	if (s->part && s->family != UINT32_MAX)
+		saved_end_part(s);
+	s->family = UINT32_MAX;
 }
 
 bool saved_is(const struct input *in)
@@ -543,17 +490,20 @@ bool saved_is(const struct input *in)
 
 static int judge(const struct saved *s, const char *name, struct error *err)
 {
-	if (s->no_memory || s->aggregate->no_memory)
+	if (s->no_memory || s->aggregate->no_memory || s->aggregate->strings.failed)
 		return error_set(err, ENOMEM, "%s: out of memory", name);
 	if (s->newer)
 		return error_set(err, ENOTSUP, "%s: a newer jstrobe wrote this; this one reads JSON up to schema %d",
 				 name, SCHEMA);
-	if (s->times_wrong)
-		return error_set(err, EINVAL, "%s: `times` of %s has %s, so it was changed, or damaged; "
-				 "--no-times reads the rest of the file", name, s->event, s->times_wrong);
+	if (s->wrong)
+		return error_set(err, EINVAL, "%s: `%s` of %s has %s, so it was changed, or damaged; "
+				 "--no-times reads the rest of the file", name, s->wrong_in, s->event, s->wrong);
 	if (s->j.error)
 		return error_set(err, EINVAL, "%s: no JSON that jstrobe wrote, or cut: byte %llu should be %s", name,
 				 (unsigned long long)(s->j.at - s->j.begin), s->j.error);
+	if (s->part && !s->timed_any && s->untimed)
+		return error_set(err, EINVAL, "%s: this JSON has sums of its whole time; leave out --filter, --state, "
+				 "--from and --to, or take a part of a recording (.jfr)", name);
 	if (!s->has_stacks)
 		return error_set(err, EINVAL, "%s: this JSON has neither `stacks` nor `tree`: it is no result of "
 				 "jstrobe", name);
@@ -564,15 +514,18 @@ static int judge(const struct saved *s, const char *name, struct error *err)
 }
 
 int saved_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
-	       struct recording_info *info, struct error *err)
+	       struct recording_info *info, struct buffer *notes, struct error *err)
 {
 	struct saved s = {.aggregate = aggregate, .info = info, .families = selection->families,
-			  .context_filter = &selection->context_filter, .times_wanted = selection->moments};
+			  .selection = selection,
+			  .context_filter = &selection->context_filter, .notes = notes,
+			  .part = saved_is_part(selection)};
 	int rc;
 
+	s.times_wanted = selection->moments || s.part;
 	json_init(&s.j, in->bytes, in->size);
 	read_result(&s);
-	if (!s.newer && !s.no_memory && !s.times_wrong && !s.j.error && json_peek(&s.j))
+	if (!s.newer && !s.no_memory && !s.wrong && !s.j.error && json_peek(&s.j))
 		s.j.error = "the end of the file";
 	info->start_ns = s.started_at;
 	info->end_ns = s.started_at + MIN(s.duration, UINT64_MAX / 4);
@@ -586,6 +539,7 @@ int saved_read(const struct input *in, const struct selection *selection, struct
 	free(s.kinds.items);
 	free(s.contexts.items);
 	free(s.places.items);
+	free(s.threads_chosen.items);
 	map_free(&s.frame_of);
 	map_free(&s.library_of);
 	read_waits_free(&s.waits);

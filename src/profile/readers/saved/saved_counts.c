@@ -119,7 +119,7 @@ void saved_begin_stacks(struct saved *s)
 	size_t i;
 
 	/* what is said of whole threads does not fit a part of their samples */
-	for (i = 0; !context_filter_is_set(s->context_filter) && i < s->threads_said.count; i++)
+	for (i = 0; !context_filter_is_set(s->context_filter) && !s->part && i < s->threads_said.count; i++)
 		read_aggregate_add_thread(s->aggregate, s->family, s->threads_said.items[i].thread,
 					  s->threads_said.items[i].samples, s->threads_said.items[i].weight);
 }
@@ -129,7 +129,7 @@ void saved_end_stacks(struct saved *s)
 	uint32_t event = strings_add(&s->aggregate->strings, s->event, strlen(s->event));
 	struct recording_info_counts *c;
 
-	if (!s->counts.said_at || s->told || s->aggregate->strings.failed)
+	if (!s->counts.said_at || s->aggregate->strings.failed)
 		return;
 	c = recording_info_counts_of(s->info, event);
 	if (!c) {
@@ -147,6 +147,11 @@ void saved_surroundings(struct saved *s)
 	enum surrounding which;
 	const char *key;
 
+	/* they are of the whole time */
+	if (s->selection->in_range) {
+		json_skip(&s->j);
+		return;
+	}
 	if (!json_open(&s->j, '{'))
 		return;
 	while ((key = json_key(&s->j))) {

@@ -111,7 +111,8 @@ void saved_keep_io(struct saved *s)
 
 	read_ios_free(&family->io);
 	/* those of several results would be those of one of them, and they are not of a part of its stacks */
-	if (family->samples || family->weight_kind != WEIGHT_IO || context_filter_is_set(s->context_filter))
+	if (family->samples || family->weight_kind != WEIGHT_IO || s->part ||
+	    context_filter_is_set(s->context_filter))
 		return;
 	family->io = s->io;
 	memset(&s->io, 0, sizeof(s->io));

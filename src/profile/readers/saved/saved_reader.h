@@ -19,8 +19,14 @@ struct saved_place {
 	uint64_t rows, timed, weight_timed; /* of its `times`: how many, samples, weight */
 	uint32_t thread; /* its place in the list of threads; PROFILE_NO_THREAD: none is said */
 	uint32_t count;  /* SAVED_NOT_WANTED: it is left out */
+	/* of a part of the samples, which is added row by row: what they are added to, and what goes with them */
+	uint32_t stack;
+	uint8_t state;
+	uint64_t context, parts, outside;
 };
 #define SAVED_NOT_WANTED UINT32_MAX
+/* ns: a session that is resumed has pauses, so its duration is no limit. */
+#define SAVED_LONGEST (10ull * 366 * 86400 * NS_PER_S)
 
 struct saved {
 	struct json j;
@@ -28,6 +34,7 @@ struct saved {
 	struct recording_info *info;
 	const char *families;
 	const struct context_filter *context_filter;
+	const struct selection *selection;
 	VECTOR(struct saved_context) contexts;  /* of the present result */
 	bool has_contexts;
 	struct numbers methods, threads, nodes; /* of a trace: frames, frames, stacks, by their places */
@@ -38,9 +45,13 @@ struct saved {
 	struct read_aggregate_live live;        /* of the present result */
 	VECTOR(struct read_aggregate_thread_count) threads_said; /* of the present result, by their places */
 	struct recording_info_counts counts;    /* … and what became of its samples; said_at 0: it does not say */
-	bool times_wanted;
+	bool times_wanted, part;                /* part: of the samples only a part is wanted, which times tell */
+	bool timed, timed_any, untimed;         /* … the present result has times; one has; one has none */
+	VECTOR(uint8_t) threads_chosen;         /* of the present result, by their places: whether they are wanted */
+	struct buffer *notes;
 	VECTOR(struct saved_place) places;      /* of the present result */
-	const char *times_wrong;                /* what its `times` have that cannot be; NULL: nothing */
+	const char *wrong, *wrong_in;           /* what cannot be, NULL: nothing; and which member has it */
+	bool has_marks;
 	struct map frame_of;                    /* name and kind → frame */
 	struct map library_of;                  /* name → library: strings; of the present result */
 	struct read_waits waits;                /* of the present result, until its stacks come */
@@ -51,7 +62,7 @@ struct saved {
 	enum weight_kind weight_kind; /* else */
 	char event[256];
 	uint64_t duration, started_at; /* ns; since 1970, 0: not known */
-	bool has_stacks, newer, told;
+	bool has_stacks, newer;
 	bool no_memory;
 };
 
@@ -89,8 +100,30 @@ uint32_t saved_lock(struct saved *s);
 bool saved_io_of(struct saved *s, const char *key);
 void saved_keep_io(struct saved *s);
 void saved_libraries(struct saved *s);
+/* What threads worked for (saved_contexts.c). */
+void saved_contexts(struct saved *s);
+/* Whether stacks of CONTEXT, a place in these + 1, 0: of none, are wanted; and what such of THREAD are apart by. */
+bool saved_is_of_context(const struct saved *s, uint64_t context);
+uint32_t saved_in_context(struct saved *s, uint32_t thread, uint64_t context);
 /* The object `times` behind its stacks (saved_times.c). */
 void saved_times(struct saved *s);
+/* The object `marks` (saved_marks.c). */
+void saved_marks(struct saved *s);
+/* MEMBER, which is believed as a whole only, has WHAT, which cannot be. */
+void saved_wrong(struct saved *s, const char *member, const char *what);
+
+/* Whether a part of the samples is asked for (saved_part.c). */
+bool saved_is_part(const struct selection *selection);
+/* ns since 1970; 0: TEXT is no such date. */
+uint64_t saved_date(const char *text);
+bool saved_is_of_state(const struct saved *s, enum thread_state state);
+/* The times of the present result come; what ROW, of PLACE (NULL: it is not known), has in the part; it has ended. */
+void saved_begin_part(struct saved *s);
+void saved_add_part(struct saved *s, const struct profile_moment *row, const struct saved_place *place, uint64_t step,
+		    uint64_t quantum);
+void saved_end_part(struct saved *s);
+/* The part of the present result's time that is asked for, ns since its start; false: all of it. */
+bool saved_range(const struct saved *s, uint64_t *from, uint64_t *to);
 
 /* A trace (saved_trace.c): its arrays of methods, threads and nodes, in the order in which they are written. */
 void saved_methods(struct saved *s);

@@ -10,8 +10,6 @@
 #include "common/base/wide.h"
 #include "profile/readers/saved/saved_reader.h"
 
-/* A session that is resumed has pauses, so its duration is no limit. */
-#define LONGEST (10ull * 366 * 86400 * NS_PER_S)
 #define PARTS 64 /* of a sample's weight as a rule, to which that of each may be rounded (exports/sample_times.c) */
 #define TOO_HEAVY "more weight than its stacks"
 
@@ -29,13 +27,12 @@ static const char *const names[COLUMNS] = {"at", "stack", "thread", "span", "sam
 
 static void wrong(struct saved *s, const char *what)
 {
-	if (!s->times_wrong)
-		s->times_wrong = what;
+	saved_wrong(s, "times", what);
 }
 
 static bool goes_on(const struct saved *s)
 {
-	return !s->j.error && !s->no_memory && !s->times_wrong;
+	return !s->j.error && !s->no_memory && !s->wrong;
 }
 
 /* ---- what stands there ---- */
@@ -105,7 +102,7 @@ static void check_shape(struct saved *s, const struct table *t)
 	uint64_t all;
 	unsigned i;
 
-	if (!t->step || !t->quantum || __builtin_mul_overflow(t->step, t->steps, &all) || all > LONGEST ||
+	if (!t->step || !t->quantum || __builtin_mul_overflow(t->step, t->steps, &all) || all > SAVED_LONGEST ||
 	    t->steps > UINT32_MAX)
 		wrong(s, "steps of no length, or more than ten years of them");
 	if (!t->has[AT] || !t->has[STACK])
@@ -236,6 +233,10 @@ static void add_row(struct saved *s, const struct table *t, const struct profile
 	/* of stacks that were not asked for nothing is told, nor of what may be of such */
 	if (place ? place->count == SAVED_NOT_WANTED : context_filter_is_set(s->context_filter))
 		return;
+	if (s->part) {
+		saved_add_part(s, row, place, t->step, t->quantum);
+		return;
+	}
 	if (!to->step)
 		to->step = t->step;
 	moments_add(to, (int64_t)(row->at * t->step), row->span * t->step, place ? place->count : PROFILE_NO_STACK,
@@ -261,6 +262,8 @@ void saved_times(struct saved *s)
 		check_shape(s, &t);
 	if (goes_on(s))
 		check_rows(s, &t);
+	if (goes_on(s) && s->part)
+		saved_begin_part(s);
 	for (i = 0; goes_on(s) && i < t.rows.count; i++) {
 		const struct profile_moment row = whole(s, &t, i);
 

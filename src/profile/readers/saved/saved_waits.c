@@ -26,8 +26,8 @@ void saved_keep_waits(struct saved *s)
 	struct read_aggregate_family *family = &s->aggregate->families.items[s->family];
 
 	s->lock_count = 0;
-	/* the tables of several results of an event would be those of one of them */
-	if (family->samples) {
+	/* the tables of several results of an event would be those of one of them; nor are they of a part */
+	if (family->samples || s->part) {
 		read_waits_free(&family->waits);
 		return;
 	}

@@ -1,0 +1,140 @@
+/*
+ * marks_json.c - marks as readers/saved/saved_marks.c reads them again; docs/reference/json.md explains the keys.
+ */
+#include "profile/views/marks_json.h"
+
+#include "common/base/json_writer.h"
+#include "profile/model/profile.h"
+
+/* Pairs of what I stands for and how many there are of it. */
+static void put_pairs(struct json_writer *w, const char *key, const uint32_t *counts, uint32_t count,
+		      uint64_t (*stands_for)(unsigned i))
+{
+	uint32_t i;
+
+	if (!counts)
+		return;
+	json_array(w, key);
+	for (i = 0; i < count; i++) {
+		if (!counts[i])
+			continue;
+		json_put_number(w, NULL, stands_for(i));
+		json_put_number(w, NULL, counts[i]);
+	}
+	json_end(w);
+}
+
+static uint64_t part(unsigned i)
+{
+	return i;
+}
+
+static void put_name(struct json_writer *w, uint32_t i, const void *marks)
+{
+	const struct profile_mark_name *n = &((const struct profile_marks *)marks)->names[i];
+
+	json_put_texts(w, {"kind", mark_kind_word(n->kind)}, {"name", n->name});
+	json_put_numbers(w, {"count", n->count}, {"sum_ns", n->sum}, {"longest_ns", n->longest});
+	put_pairs(w, "parts", n->parts, PROFILE_MARK_PARTS, part);
+	put_pairs(w, "lengths", n->steps, PROFILE_MARK_STEPS, mark_step_begin);
+}
+
+static void put_thread(struct json_writer *w, uint32_t i, const void *marks)
+{
+	const struct profile_mark_thread *t = &((const struct profile_marks *)marks)->threads[i];
+
+	json_put_number(w, "tid", t->tid);
+	json_put_text(w, "name", t->name);
+}
+
+static void put_gc(struct json_writer *w, uint32_t i, const void *marks)
+{
+	const struct profile_mark_gc *gc = &((const struct profile_marks *)marks)->gcs[i];
+
+	json_put_texts(w, {"name", gc->name}, {"cause", gc->cause});
+}
+
+/* The value of M in a column; NONE: null. */
+#define NONE UINT64_MAX
+typedef uint64_t column_value(const struct profile_mark *m);
+
+static uint64_t at(const struct profile_mark *m)
+{
+	return m->at;
+}
+
+static uint64_t duration(const struct profile_mark *m)
+{
+	return MIN(m->duration, NONE - 1);
+}
+
+static uint64_t name(const struct profile_mark *m)
+{
+	return m->name;
+}
+
+static uint64_t thread(const struct profile_mark *m)
+{
+	return m->thread == PROFILE_NO_THREAD ? NONE : m->thread;
+}
+
+static uint64_t gc(const struct profile_mark *m)
+{
+	return m->gc ? m->gc - 1 : NONE;
+}
+
+static void put_column(struct json_writer *w, const char *key, const struct profile_marks *m, column_value *value)
+{
+	uint64_t number;
+	uint32_t i;
+
+	json_array(w, key);
+	for (i = 0; i < m->item_count; i++) {
+		number = value(&m->items[i]);
+		buffer_puts(w->out, i ? "," : "");
+		if (number == NONE)
+			buffer_puts(w->out, "null");
+		else
+			buffer_printf(w->out, "%llu", (unsigned long long)number);
+	}
+	json_end(w);
+}
+
+static void put_kept(struct json_writer *w, const struct profile_marks *m)
+{
+	json_object(w, "kept");
+	json_put_number(w, "count", m->item_count);
+	put_column(w, "at_ns", m, at);
+	put_column(w, "duration_ns", m, duration);
+	put_column(w, "name", m, name);
+	put_column(w, "thread", m, thread);
+	put_column(w, "gc", m, gc);
+	json_end(w);
+}
+
+static void put_event(struct json_writer *w, uint32_t i, const void *marks)
+{
+	const struct profile_other_event *e = &((const struct profile_marks *)marks)->events[i];
+
+	json_put_text(w, "type", e->type);
+	json_put_numbers(w, {"count", e->count}, {"time_ns", e->time}, {"longest_ns", e->longest},
+			 {"first_ns", e->first}, {"last_ns", e->last});
+	if (e->number) {
+		json_put_text(w, "field", e->number);
+		json_put_numbers(w, {"bytes", e->number_sum}, {"most_bytes", e->number_most});
+	}
+	if (e->estimated)
+		json_put_bool(w, "estimated", true);
+}
+
+void marks_json_put(struct json_writer *w, const struct profile_marks *m)
+{
+	json_object(w, "marks");
+	json_put_number(w, "duration_ns", m->duration);
+	json_put_objects(w, "names", m->name_count, put_name, m);
+	json_put_objects(w, "threads", m->thread_count, put_thread, m);
+	json_put_objects(w, "gcs", m->gc_count, put_gc, m);
+	put_kept(w, m);
+	json_put_objects(w, "events", m->event_count, put_event, m);
+	json_end(w);
+}
