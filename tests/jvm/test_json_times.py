@@ -1,5 +1,6 @@
 """JSON says when samples were taken, so that a page can be made of it again, and other viewers' files have times too."""
 import json
+import math
 import os
 import re
 import subprocess
@@ -57,7 +58,7 @@ def check_json(p):
     """What is true of each: the samples are those of its stacks, one for one."""
     t, made = p["times"], rows(p)
     assert sum(m[3] for m in made) == sum(s["samples"] for s in p["stacks"])
-    weight = p["weight"]["total"]
+    weight = sum(s["weight"] for s in p["stacks"])
     assert abs(sum(m[4] for m in made) - weight) <= 0.01 * weight + len(made)
     assert t["at"] == sorted(t["at"])
     assert all(0 <= m[0] and m[0] + m[1] < t["steps"] for m in made)
@@ -145,7 +146,7 @@ def test_other_viewers(session):
     again = jvm.result_file(".firefox.json")
     made("convert", session[".json"], again)
     direct, read = firefox_times(session[".firefox.json"]), firefox_times(again)
-    assert sum(direct.values()) == sum(read.values())
+    assert math.fsum(direct.values()) == math.fsum(read.values())
     assert len({at for _, _, at in read}) > 500
     same = sum(min(n, read[k]) for k, n in direct.items())
     assert same >= 0.99 * sum(direct.values())
@@ -216,7 +217,7 @@ def test_of_a_recording(programs, version):
 
 
 def test_record(programs):
-    """`record -f x.json`, by thread and not, alone and with patterns, for which no time is known."""
+    """`record -f x.json`, by thread and not, alone and with patterns."""
     with Program(jvm.find_jdk(17), "KnownShares") as program:
         for options in ((), ("-t",), ("--lines",), ("--last", "1m")):
             path = jvm.result_file(".json")
@@ -226,7 +227,11 @@ def test_record(programs):
             assert ("thread" in p["times"]) == ("-t" not in options)
         path = jvm.result_file(".json")
         made("record", "-d", "1", "--include", "*alpha*", "-f", path, program.pid)
-        assert "times" not in results(path)["cpu"]
+        assert check_json(results(path)["cpu"])
+        page = jvm.result_file(".html")
+        made("convert", path, page)
+        with open(page, encoding="utf-8") as file:
+            assert check(profiles(file.read())[0])
 
 
 def test_of_what_is_there_it_says_nothing(programs):

@@ -102,6 +102,22 @@ def test_a_part_of_the_recording(ours):
     assert made and max(m[0] for m in made) <= 1001
 
 
+def test_of_chosen_stacks(ours):
+    """--include and --exclude leave the times of what is shown: both together have each sample once, in pages and JSON."""
+    whole = {p["event"]: check(p) for p in page_of(ours)}
+    for event, pattern in (("cpu", "*Garbage*"), ("wall", "*Garbage*")):
+        parts = [page_of(ours, "-e", event, option, pattern) for option in ("-I", "-X")]
+        made = [check(p[0]) if p and p[0].get("time") else [] for p in parts]
+        assert all(made), event
+        key = lambda m: (m[0], m[1], m[2] or "")
+        assert sorted(map(key, made[0] + made[1])) == sorted(map(key, whole[event])), event
+        out = jvm.result_file(".json")
+        assert jstrobe("convert", "-e", event, "-I", pattern, ours, out).returncode == 0
+        with open(out, encoding="utf-8") as file:
+            found = json.load(file)
+        assert found["event"] == event and found["times"]["step_ns"], event
+
+
 @pytest.mark.parametrize("version", [17, 25])
 def test_recordings_of_the_jdk(programs, version):
     jdk = jvm.find_jdk(version)

@@ -111,12 +111,35 @@ bool filter_is_set(const struct format_options *o)
 	return (o->include && *o->include) || (o->exclude && *o->exclude);
 }
 
+/* VIEW's moments, at TO: those of P whose stacks it has, which NOW leads to, + 1; no stack matches nothing. */
+static void take_moments(const struct profile *p, const uint32_t *now, struct profile_moment *to,
+			 struct profile *view)
+{
+	uint64_t i, count = 0;
+
+	for (i = 0; i < p->moment_count; i++) {
+		const struct profile_moment *m = &p->moments[i];
+
+		if (m->stack == PROFILE_NO_STACK || !now[m->stack])
+			continue;
+		to[count] = *m;
+		to[count++].stack = now[m->stack] - 1;
+	}
+	view->moments = to;
+	view->moment_count = count;
+	view->moments_of = count ? view->stacks : NULL;
+	view->fine_counts = NULL;
+}
+
 int filter_apply(const struct profile *p, const struct format_options *o, struct profile *view)
 {
-	struct profile_stack *stacks = calloc((size_t)p->stack_count + 1, sizeof(*stacks));
+	uint64_t moments = profile_has_times(p) ? p->moment_count : 0;
+	/* stacks and moments are one piece of memory, so that there is one to be freed */
+	struct profile_stack *stacks = calloc(1, ((size_t)p->stack_count + 1) * sizeof(*stacks) +
+						 moments * sizeof(*p->moments));
+	uint32_t *now = moments ? calloc((size_t)p->stack_count + 1, sizeof(*now)) : NULL, i;
 	struct judgement j = {.options = o};
-	int rc = stacks ? judge_all(&j, p, o) : -ENOMEM;
-	uint32_t i;
+	int rc = stacks && (now || !moments) ? judge_all(&j, p, o) : -ENOMEM;
 
 	*view = *p;
 	view->filtered = true;
@@ -125,11 +148,16 @@ int filter_apply(const struct profile *p, const struct format_options *o, struct
 	for (i = 0; rc == 0 && i < p->stack_count; i++) {
 		if (shown(&j, &p->stacks[i])) {
 			stacks[view->stack_count++] = p->stacks[i];
+			if (now)
+				now[i] = view->stack_count;
 			continue;
 		}
 		view->left_out += p->stacks[i].samples;
 		view->left_out_weight += p->stacks[i].weight;
 	}
+	if (rc == 0 && now)
+		take_moments(p, now, (struct profile_moment *)(stacks + p->stack_count + 1), view);
+	free(now);
 	free(j.frames);
 	free(j.threads);
 	if (rc)
