@@ -79,6 +79,7 @@ class Chart extends Graph {
     this.choice = make('select');
     this.choice.setAttribute('aria-label', 'Thread');
     this.choice.addEventListener('change', () => change({ chart: this.choice.value }, true));
+    this.choice.addEventListener('keydown', (event) => event.stopPropagation()); /* letters choose there */
     this.span = make('span');
     head.append(this.choice, this.span, make('span', '', 'Neighbouring samples with the same callers are one box: a long one may be many short calls. In gaps nothing was sampled. Drag to see a part of the time.'));
     walkByKeys(section, this, (node) => this.choose(node));

@@ -20,7 +20,7 @@ class MoreViews {
     this.tabs = [];
     this.frames = new FrameMenu();
     this.packages = new Packages();
-    this.keys = [...this.frames.keys(), ['p', 'Colours by kind of code or by package', () => this.packages.toggle()]];
+    this.keys = [['Shift+F10', 'What can be done with the selected frame; right click', null], ...this.frames.keys(), ['p', 'Colours by kind of code or by package', () => this.packages.toggle()]];
     this.sandwich = this.tab('sandwich', 'Sandwich', 'One method: its callers above, what it calls below', Sandwich);
     if (when) this.chart = this.tab('chart', 'Chart', 'One thread: its stacks in the order of time', Chart);
     this.frames.graphs = [...this.sandwich.halves, ...(this.chart ? [this.chart] : [])];

@@ -144,6 +144,13 @@ def test_keys_walk_the_chart(page):
     assert p.js("return jstrobe.more.chart.selected.depth") == 1
 
 
+def test_letters_in_the_list_are_no_keys(page):
+    p = page("time", "#tab=chart")
+    p.js("document.querySelector('#chart-canvas').focus(); document.querySelector('#chart select').focus()")
+    p.keys("x", "h", "2")
+    assert p.js("return [jstrobe.state.tab, jstrobe.state.edit]") == ["chart", ""]
+
+
 def test_chart_follows_the_steps(page):
     """A hidden method has no box; dropped stacks are gaps."""
     p = page("time", "#tab=chart")
