@@ -8,7 +8,7 @@ PAGE_JS := web/data.js web/diff.js web/views.js web/graph.js web/tables.js web/c
 
 # Beside, in pages that the command writes: the library has no room for it. It stands before timeline.js.
 PAGE_MORE_JS := web/program.js web/work.js web/findings.js web/locks.js web/marks.js web/latency.js web/events.js web/edit.js \
-  web/menu.js web/memory.js web/packages.js web/sandwich.js web/chart.js web/more.js
+  web/menu.js web/memory.js web/rows.js web/packages.js web/sandwich.js web/chart.js web/more.js
 
 $(O)/gen/page_more.h: scripts/strip.awk scripts/generated.mk $(PAGE_MORE_JS) | $(O)/gen/
 	$(call say,GEN,$@)

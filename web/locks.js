@@ -13,13 +13,13 @@ function unpackLocks(from) {
   return from.lockRows.map((row) => ({ ...row, waiting: row.waiting.map(stack), having: row.having.map(stack) }));
 }
 
-const isOfWaits = () => LOCKS.some((row) => row.locks);
+const isOfWaits = () => D.work.lockWaits, tellsOwners = () => D.work.lockOwners; /* recordings have waits, but no owners */
 
 /* "shop.Stock@1b2c (monitor)"; of wall time mostly no class is known. */
 function nameOfLock(row) {
   const name = row.lock ? row.lock + (row.identity ? '@' + row.identity : '') : row.kind === 'monitor' ? 'a monitor' : row.kind === 'lock' ? 'a lock' : 'a class that is initialised';
   const several = row.locks > 1 && !row.identity ? `, several of ${count(row.locks)} locks` : row.several ? ', or several' : '';
-  return name + (row.lock ? ` (${row.kind}${several})` : several);
+  return name + (row.lock && (row.kind || several) ? ` (${(row.kind + several).replace(/^, /, '')})` : several);
 }
 
 /* Who had it, in a few words. */
@@ -27,7 +27,7 @@ function ownerOfLock(row) {
   if (row.unowned) return 'gives permits: no thread has it';
   if (!row.owners.length) return 'not known';
   const [whose, method, did] = row.owners[0];
-  if (!row.locks) return `most likely ${whose ? whose + ' in ' : 'in '}${method} (${did})`;
+  if (!isOfWaits()) return `most likely ${whose ? whose + ' in ' : 'in '}${method} (${did})`;
   return `${whose} in ${method}` + (row.owners.length > 1 ? ` and ${count(row.owners.length - 1)} more` : '');
 }
 
@@ -102,12 +102,12 @@ class Locks {
       return td;
     };
     const lines = rows.map((row) => {
-      const others = row.groups.length - 1, known = row.locks ? (row.known ? roughly(Math.min(row.known, row.weight), row.weight) : '–') : '';
+      const others = row.groups.length - 1, known = tellsOwners() ? (row.known ? roughly(Math.min(row.known, row.weight), row.weight) : '–') : '';
       const full = nameOfLock(row) + (row.asked ? ' in ' + row.asked : ''), name = cell(full);
       name.firstChild.textContent = full.replace(/^(?:[a-z]\w*\.)+(?=\w)/, ''); /* without package, to leave place for where */
       if (row.open) name.firstChild.append(make('span', 'pack', `, ${count(row.open)} still waiting`));
-      const cells = [shareCell(row.weight, all), numberCell(time(row.weight)), numberCell(count(row.waits)), ...(isOfWaits() ? [numberCell(row.longest ? time(row.longest) : '')] : []),
-        cell(row.groups.length ? (row.groups[0][0] || 'threads') + (others > 0 ? ` and ${count(others)} more` : '') : ''), ...(isOfWaits() ? [numberCell(known)] : []), cell(ownerOfLock(row)), name];
+      const cells = [shareCell(row.weight, all), numberCell(time(row.weight)), numberCell(count(row.waits)), ...(tellsOwners() ? [numberCell(row.longest ? time(row.longest) : '')] : []),
+        cell(row.groups.length ? (row.groups[0][0] || 'threads') + (others > 0 ? ` and ${count(others)} more` : '') : ''), ...(tellsOwners() ? [numberCell(known)] : []), cell(ownerOfLock(row)), name];
       const line = linkedLine(cells, () => {
         this.chosen = LOCKS.indexOf(row);
         this.show(this.match);
@@ -115,7 +115,8 @@ class Locks {
       line.classList.toggle('chosen', row === chosen);
       return line;
     });
-    const part = ioTable('Locks that threads waited for', isOfWaits() ? ['Share', 'Waited', 'Waits', 'Longest', 'Who waited', 'Owner known', 'Who had it', 'Lock'] : ['Share', 'Waited', 'Samples', 'Who waited', 'Who had it', 'Lock'], lines);
+    const heads = ['Share', 'Waited', isOfWaits() ? 'Waits' : 'Samples', ...(tellsOwners() ? ['Longest'] : []), 'Who waited', ...(tellsOwners() ? ['Owner known'] : []), 'Who had it', 'Lock'];
+    const part = ioTable('Locks that threads waited for', heads, lines);
     part.querySelectorAll('th').forEach((th) => th.classList.toggle('number', ['Share', 'Waited', 'Waits', 'Samples', 'Longest', 'Owner known'].includes(th.textContent)));
     return part;
   }
@@ -124,6 +125,7 @@ class Locks {
     const [n, weight] = D.work.lockMore, hints = [];
     if (n && !match) hints.push(`${count(n)} more locks, ${time(weight)}, are in JSON alone.`);
     if (T && T.selected) hints.push('These are of the whole time, whatever part is selected.');
+    if (isOfWaits() && !tellsOwners()) hints.push('A recording says neither which lock of its class it was, nor who had it: the page of the session itself does (record -e lock -f x.html).');
     if (!isOfWaits()) hints.push(PROFILES.some((p) => p.event === 'lock') ? 'Concluded from wall time; event lock has the waits themselves.' : 'Concluded from wall time: -e lock records the waits, with their owners.');
     return hints.map((text) => make('p', 'hint', text));
   }
@@ -138,8 +140,8 @@ class Locks {
   having(row) {
     const part = make('section', 'io'), unknown = Math.max(0, row.weight - row.known), table = make('table'), body = make('tbody');
     part.append(make('h2', '', `Who had ${nameOfLock(row)}`));
-    if (row.unowned || !row.locks || !row.owners.length) {
-      const text = row.unowned ? 'It gives permits: no thread has it.' : row.owners.length ? `${ownerOfLock(row)}: it was there while others waited.` : row.locks ? 'No owner is known: the lock was just passed on, or is one that keeps none.' : 'Who had it, the samples do not tell.';
+    if (row.unowned || !isOfWaits() || !row.owners.length) {
+      const text = row.unowned ? 'It gives permits: no thread has it.' : row.owners.length ? `${ownerOfLock(row)}: it was there while others waited.` : tellsOwners() ? 'No owner is known: the lock was just passed on, or is one that keeps none.' : 'It is not known who had it.';
       part.append(make('p', 'hint', text[0].toUpperCase() + text.slice(1)));
       return part;
     }
@@ -166,7 +168,7 @@ class Locks {
 
   /* All stacks that wait for it, or for locks of its class: its class is on top of them; of wall time what asks for it. */
   inGraph(row) {
-    const spelled = (name) => name.replace(/\//g, '.'), id = row.locks ? D.names.findIndex((name) => spelled(name) === row.lock) : -1;
+    const spelled = (name) => name.replace(/\//g, '.'), id = isOfWaits() ? D.names.findIndex((name) => spelled(name) === row.lock) : -1;
     if (id >= 0) change({ tab: 'graph', view: 'callers', focus: String(methodOf[id]), zoom: '' }, true);
     else change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: exactly(D.names.find((name) => name && spelled(name) === row.asked) || row.asked) + '$' }, true);
   }

@@ -31,6 +31,7 @@ class MoreViews {
     if (M.spans.length) this.latency = this.tab('latency', 'Latency', 'Spans of the program: how long they lasted', Latency);
     if (M.events.length) this.events = this.tab('events-table', 'Events', 'All other events of the recording', OtherEvents);
     if (when && M.shown.length) this.rows = new MarkRows();
+    if (when && M.rows && ROWS_SHOWN.some(({ key }) => M.rows[key] && M.rows[key].count)) this.overview = new OverviewRows();
   }
 
   tab(id, text, title, View) {
@@ -58,5 +59,6 @@ class MoreViews {
     if (state.tab === 'latency') this.latency.show(match);
     if (state.tab === 'events-table') this.events.show(match);
     if (this.rows) this.rows.draw();
+    if (this.overview) this.overview.draw();
   }
 }

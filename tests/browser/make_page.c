@@ -24,6 +24,7 @@
 #include "../unit/calls_sample.h"
 #include "../unit/format_sample.h"
 #include "../unit/work_sample.h"
+#include "beside_samples.h"
 #include "profile/findings/findings.h"
 #include "profile/model/profile_marks.h"
 #include "profile/views/views.h"
@@ -259,57 +260,6 @@ static void let_grow(struct profile *p)
 						    .variance = {100, 100}};
 }
 
-/* What a shop allocates: classes on top of stacks; NATIVE: blocks that were not freed. */
-static struct profile of_memory(bool kept, bool native)
-{
-	enum { RUN, ORDER, LAMBDA, COPY, BUILD, BYTES, STRING, ITEM, UNSAFE, MALLOC, INFLATE, FRAMES };
-	static const struct profile_frame frames[FRAMES] = {
-		[RUN] = JAVA("java/lang/Thread", "run"), [ORDER] = JAVA("shop/Orders", "order"),
-		[LAMBDA] = JAVA("shop/Stock$$Lambda", "run"), [COPY] = JAVA("java/util/Arrays", "copyOf"),
-		[BUILD] = JAVA("shop/Text", "build"), [BYTES] = {.class_name = "byte[]", .name = "", .kind = FRAME_OTHER},
-		[STRING] = {.class_name = "java/lang/String", .name = "", .kind = FRAME_OTHER},
-		[ITEM] = {.class_name = "shop/Item<b>", .name = "", .kind = FRAME_OTHER},
-		[UNSAFE] = JAVA("jdk/internal/misc/Unsafe", "allocateMemory0"),
-		[MALLOC] = {.name = "os::malloc", .library = "libjvm.so", .kind = FRAME_NATIVE},
-		[INFLATE] = {.name = "inflateInit2_", .library = "libz.so.1", .kind = FRAME_NATIVE},
-	};
-	static const uint32_t lists[][5] = {
-		{RUN, ORDER, BUILD, COPY, BYTES}, {RUN, ORDER, COPY, BYTES}, {RUN, LAMBDA, COPY, BYTES},
-		{RUN, ORDER, BUILD, STRING}, {RUN, COPY, STRING}, {RUN, ORDER, ITEM}, {RUN, ORDER, UNSAFE, MALLOC},
-		{RUN, ORDER, BUILD, INFLATE}, {RUN, INFLATE}};
-	static const uint32_t depths[] = {5, 4, 4, 4, 3, 3, 4, 4, 2};
-	static struct profile_stack stacks[ARRAY_LEN(depths)];
-	static struct profile_growth growth[ARRAY_LEN(depths)];
-	static const struct profile_thread threads[] = {{1, "order-1", 0, 0}};
-	struct profile p = {.event = native ? "nativemem" : kept ? "live" : "alloc", .engine = "alloc",
-			    .main_class = "shop.Orders", .jdk = "17", .pid = 1, .weight_kind = WEIGHT_BYTES,
-			    .duration = 60 * NS_PER_S, .interval = 512 << 10, .frames = frames, .frame_count = FRAMES,
-			    .threads = threads, .thread_count = 1, .stacks = stacks, .survivors = kept,
-			    .unfreed = native, .counted = kept ? 40 << 20 : 0, .heap_most = kept ? 512 << 20 : 0};
-	uint32_t i, from = native ? 6 : 0, end = native ? ARRAY_LEN(depths) : 6;
-
-	for (i = from; i < end; i++) {
-		struct profile_stack *s = &stacks[p.stack_count];
-
-		*s = (struct profile_stack){.frames = lists[i], .depth = depths[i], .thread = PROFILE_NO_THREAD,
-					    .samples = i + 1, .weight = (uint64_t)(i + 1) << 20,
-					    .objects = native ? 0 : (i + 1) * 100};
-		/* of three stacks one stays, one is made anew, and one grows */
-		growth[p.stack_count++] = (struct profile_growth){.variance = {1e6, 1e6}, .halves = {
-			i % 3 == 1 ? 0 : s->weight / 4, i % 3 == 0 ? 0 : s->weight / 2}};
-		p.objects += s->objects;
-		p.stored += s->samples;
-		p.weight_stored += s->weight;
-	}
-	p.taken = p.complete = p.stored;
-	if (kept || native) {
-		p.growth = growth;
-		p.growth_of = stacks;
-		p.growth_span = 50 * NS_PER_S;
-	}
-	return p;
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct profile_moment *x = a, *y = b;
@@ -421,7 +371,7 @@ static void put_marks(struct profile *p)
 	static struct profile_mark items[SPANS + POLLS + 2];
 	static struct profile_mark_thread threads[3];
 	static struct profile_marks marks = {names, items, gcs, threads, events, 4, SPANS + POLLS + 2, 1, 3, 2,
-					     TIME_STEPS * NS_PER_MS};
+					     .duration = TIME_STEPS * NS_PER_MS};
 	uint32_t i, n = 0;
 
 	for (i = 0; i < 3; i++)
@@ -444,6 +394,7 @@ static void put_marks(struct profile *p)
 	pauses[mark_step(10 * NS_PER_MS)] = 7;
 	pauses[mark_step(200 * NS_PER_MS)] = 1;
 	parts[100] = 7;
+	put_rows(&marks);
 	p->marks = &marks;
 }
 

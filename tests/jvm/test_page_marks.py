@@ -1,5 +1,6 @@
 """Pages of recordings have pauses, spans and events beside their samples: against what the JDK's own tool reads in the file."""
 import collections
+import datetime
 import json
 import os
 import re
@@ -72,6 +73,54 @@ def test_pauses(recording):
     operations = [e for e in in_file(jdk, path, "jdk.ExecuteVMOperation") if e["safepoint"]]
     assert sum(len(list_) for (kind, _), list_ in of.items() if kind == OPERATION) == len(operations)
     assert all(x[0] + x[1] <= m["duration"] + 1e9 for list_ in of.values() for x in list_)
+
+
+def points(row, width):
+    stream = numbers(row["points"])
+    made = [tuple(next(stream) for _ in range(width)) for _ in range(row["count"])]
+    assert next(stream, None) is None
+    at, all_of_it = 0, []
+    for after, *rest in made:
+        at += after
+        all_of_it.append((at, *rest))
+    return all_of_it
+
+
+def nanoseconds(text):
+    """2026-11-30T21:31:29.358123456Z, or with an offset"""
+    moment, part, zone = re.fullmatch(r"(.{19})(\.\d+)?(.*)", text).groups()
+    of = datetime.datetime.fromisoformat(moment + (zone.replace("Z", "+00:00") or "+00:00"))
+    return round(of.timestamp()) * 10**9 + round(float(part or 0) * 1e9)
+
+
+def test_rows(recording):
+    """Load, heap, what was allocated, deoptimisations and classes: each value is that of its part of the time."""
+    jdk, path = recording
+    p = page_of(path)[0]
+    m, rows = p["marks"], p["marks"]["rows"]
+    load, heap = in_file(jdk, path, "jdk.CPULoad"), in_file(jdk, path, "jdk.GCHeapSummary")
+    part_of = lambda event: (nanoseconds(event["startTime"]) - p["startedMs"] * 10**6) / m["duration"] * 1024
+    after = [e for e in heap if e["when"] == "After GC"]
+    assert len(load) > 10 and len(after) >= 3
+    for key, events, value, exact in (("cpu", load, lambda e: 1e6 * (e["jvmUser"] + e["jvmSystem"]), 2),
+                                      ("machine", load, lambda e: 1e6 * e["machineTotal"], 2), ("heap", after, lambda e: e["heapUsed"], 0)):
+        found = [(at, least, least + more, least + mean) for at, least, more, mean in points(rows[key], 4)]
+        assert len(found) <= len(events) and all(least <= mean <= most for _, least, most, mean in found)
+        for event in events:
+            assert any(abs(at - part_of(event)) <= 2 and least - exact <= value(event) <= most + exact for at, least, most, _ in found), (key, event)
+        assert min(f[1] for f in found) == pytest.approx(min(map(value, events)), abs=exact)
+        assert max(f[2] for f in found) == pytest.approx(max(map(value, events)), abs=exact)
+    assert rows["cores"] == in_file(jdk, path, "jdk.CPUInformation")[0]["hwThreads"]
+    # of the heap before a collection and after the one in front of it
+    order = sorted(heap, key=lambda e: (e["gcId"], e["when"] == "After GC"))
+    assert [e["when"] for e in order] == ["Before GC", "After GC"] * len(after)
+    between = sum(b["heapUsed"] - a["heapUsed"] for a, b in zip(order[1::2], order[2::2]))
+    assert sum(length * rate / 1e6 for _, length, rate in points(rows["allocated"], 3)) == pytest.approx(between, rel=1e-3)
+    for key, kind in (("deopts", "jdk.Deoptimization"), ("classes", "jdk.ClassLoad")):
+        events = in_file(jdk, path, kind)
+        found = points(rows[key], 2) if key in rows else []
+        assert sum(n for _, n in found) == len(events) and (events or key == "deopts")
+        assert all(any(abs(at - part_of(e)) <= 2 for at, _ in found) for e in events)
 
 
 def test_spans_and_moments_of_the_program(recording):

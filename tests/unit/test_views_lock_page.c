@@ -59,6 +59,23 @@ static void test_waits(void **state)
 	free(text);
 }
 
+/* A recording has no table of locks: of what its stacks say the class is known, and of monitors the kind. */
+static void test_recorded(void **state)
+{
+	struct profile p = work_waits();
+	char *text;
+
+	(void)state;
+	p.recorded = true;
+	p.lock_count = p.owner_count = p.holder_count = 0;
+	text = work_member(&p);
+	has(text, "\"lockWaits\":true,\"lockOwners\":false,\"lockRows\":[{\"lock\":\"shop.Stock\",\"identity\":\"\","
+		  "\"kind\":\"monitor\",\"asked\":\"shop.Stock.reserve\",\"locks\":0,\"waits\":40,\"weight\":2000000000,"
+		  "\"longest\":0,\"open\":0,");
+	has(text, "\"owners\":[],\"known\":0,");
+	free(text);
+}
+
 static void test_wall(void **state)
 {
 	struct profile p = work_sample(false);
@@ -125,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_wall),
 		cmocka_unit_test(test_many),
 	};

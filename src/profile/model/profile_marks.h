@@ -22,6 +22,19 @@ enum mark_kind {
 	MARK_KINDS
 };
 
+/* What the JVM reports of itself again and again. */
+enum mark_row {
+	MARK_ROW_CPU,        /* of the process, in user and kernel mode: millionths of all CPUs of the machine */
+	MARK_ROW_MACHINE,    /* of all processes, the same */
+	MARK_ROW_CORES,      /* how many CPUs the machine has */
+	MARK_ROW_HEAP_FULL,  /* bytes in use before a collection */
+	MARK_ROW_HEAP,       /* … after it */
+	MARK_ROW_DEOPTS,     /* deoptimisations, each a 1 */
+	MARK_ROW_LOADS,      /* classes that were loaded, each a 1 */
+	MARK_ROW_CLASSES,    /* … since the JVM's start */
+	MARK_ROWS
+};
+
 #define PROFILE_MARK_PARTS 1024  /* of the time */
 #define PROFILE_MARK_OCTAVE 16   /* steps of the distribution from a number to its double */
 #define PROFILE_MARK_STEPS (61 * PROFILE_MARK_OCTAVE)
@@ -61,6 +74,12 @@ struct profile_other_event {
 	bool estimated;         /* time and number_sum are, from those that were read, as longest and most are */
 };
 
+/* What was reported in one part of the time. */
+struct profile_mark_part {
+	uint64_t count, min, max, sum, last; /* count 0: nothing */
+	uint64_t last_at;       /* ns since the profile's start */
+};
+
 struct profile_marks {
 	const struct profile_mark_name *names;
 	const struct profile_mark *items; /* by time */
@@ -68,6 +87,7 @@ struct profile_marks {
 	const struct profile_mark_thread *threads;
 	const struct profile_other_event *events; /* the most frequent ones first */
 	uint32_t name_count, item_count, gc_count, thread_count, event_count;
+	const struct profile_mark_part *rows[MARK_ROWS]; /* PROFILE_MARK_PARTS each; NULL: nothing was reported */
 	uint64_t duration;      /* ns, of all parts */
 };
 

@@ -220,6 +220,14 @@ void kept_marks_event(struct kept_marks *m, const struct other_event *event)
 	to->last = MAX(to->last, event->last);
 }
 
+void kept_marks_row(struct kept_marks *m, enum mark_row row, int64_t at, uint64_t value)
+{
+	uint64_t length = m->to > m->from ? (uint64_t)m->to - (uint64_t)m->from : 1;
+
+	if (!kept_rows_add(&m->rows, row, at > m->from ? (uint64_t)at - (uint64_t)m->from : 0, length, value))
+		m->failed = true;
+}
+
 void kept_marks_join(struct kept_marks *m, const struct kept_marks *from,
 		     uint32_t (*text)(void *arg, uint32_t number), void *arg, const uint32_t *threads)
 {
@@ -246,7 +254,7 @@ void kept_marks_join(struct kept_marks *m, const struct kept_marks *from,
 		kept_marks_event(m, &event);
 	}
 	m->types_left_out = MAX(m->types_left_out, from->types_left_out);
-	m->failed |= from->failed;
+	m->failed |= from->failed || !kept_rows_join(&m->rows, &from->rows);
 }
 
 /* ---- as a profile has them ---- */
@@ -384,6 +392,8 @@ static bool view_rest(const struct kept_marks *m, struct profile_marks *view, co
 	}
 	if (m->events.count)
 		qsort(events, m->events.count, sizeof(*events), by_count);
+	for (i = 0; i < MARK_ROWS; i++)
+		view->rows[i] = m->rows.parts[i];
 	view->name_count = (uint32_t)m->names.count;
 	view->event_count = (uint32_t)MIN(m->events.count, (size_t)OTHER_EVENTS_MOST);
 	return true;
@@ -446,5 +456,6 @@ void kept_marks_free(struct kept_marks *m)
 	free(m->events.items);
 	map_free(&m->by_gc);
 	map_free(&m->by_event);
+	kept_rows_free(&m->rows);
 	memset(m, 0, sizeof(*m));
 }

@@ -10,6 +10,7 @@
 #define JSTROBE_READERS_KEPT_MARKS_H
 
 #include "profile/readers/kept_mark_names.h"
+#include "profile/readers/kept_rows.h"
 #include "profile/readers/lists.h"
 
 #define KEPT_MARKS_MOST LIMIT_COUNT(4096)
@@ -45,6 +46,7 @@ struct kept_marks {
 	VECTOR(struct kept_gc) gcs;
 	VECTOR(struct other_event) events;
 	struct map by_gc, by_event;
+	struct kept_rows rows;
 	size_t full;            /* more items than that are made fewer */
 	uint64_t types_left_out; /* of other events, at least */
 	uint64_t types_cut;     /* … whose sums are of more than the time of all parts */
@@ -74,6 +76,8 @@ void kept_marks_put(struct kept_marks *m, enum mark_kind kind, uint32_t text, co
 void kept_marks_gc(struct kept_marks *m, const struct kept_gc *gc);
 /* Add what some events of the type EVENT->type come to. */
 void kept_marks_event(struct kept_marks *m, const struct other_event *event);
+/* VALUE of ROW, reported AT (ns since 1970). */
+void kept_marks_row(struct kept_marks *m, enum mark_row row, int64_t at, uint64_t value);
 /* Add all of FROM: TEXT is what a string of FROM's aggregate is in M's, THREADS leads to M's threads. */
 void kept_marks_join(struct kept_marks *m, const struct kept_marks *from,
 		     uint32_t (*text)(void *arg, uint32_t number), void *arg, const uint32_t *threads);

@@ -12,6 +12,7 @@
  *                                       of wall time the one that is most likely, with what it did in place of numbers
  *                waiting, having        stacks, the heaviest ones: [whose, waits, weight]
  *                more                   how many others there are, of waiting and of having
+ *   lockWaits  they are waits, not wall time; lockOwners: it is known who had them, of some at least
  *   lockMore   how many more locks there are, and their weight
  *   lockNames  names of frames
  *   lockStacks of each stack above, first those that wait, varints: number of frames, their names from the root on,
@@ -242,11 +243,13 @@ static void put_stacks(struct making *m)
 	json_end(m->to);
 }
 
+/* Recordings have no table of locks: how their threads waited says only whether it was for a monitor. */
 static const char *kind_of(const struct contended *r, bool of_waits)
 {
-	if (of_waits)
+	if (of_waits && r->locks)
 		return lock_kind_names[r->kind].word;
-	return r->blocked * 2 > r->weight ? "monitor" : r->ready * 2 > r->weight ? "class initialisation" : "lock";
+	return r->blocked * 2 > r->weight ? "monitor" : of_waits ? "" :
+	       r->ready * 2 > r->weight ? "class initialisation" : "lock";
 }
 
 /* Of wall time only the class of locks of java.util.concurrent is known. */
@@ -344,6 +347,8 @@ int lock_page_put(struct json_writer *to, const struct profile *p, const struct 
 	m.names = calloc((size_t)c->names.count + 1, sizeof(*m.names));
 	m.seen = calloc((size_t)p->thread_count + 1, sizeof(*m.seen));
 	whole = m.names && m.seen;
+	json_put_bool(to, "lockWaits", p->weight_kind == WEIGHT_WAIT);
+	json_put_bool(to, "lockOwners", p->lock_count > 0);
 	json_array(to, "lockRows");
 	for (i = 0; whole && i < MIN(c->count, ROWS); i++)
 		whole = put_row(&m, i);

@@ -8,10 +8,12 @@
  *            lasted, thread + 1 (0: not known), number in gcs + 1 (0: none); count: how many
  *   events   of each other type [type, count, ns, longest, first, last, field, sum, most, estimated]; the field is one
  *            in bytes, "" where there is none; estimated: ns and sum are
+ *   rows     numbers that the JVM reports of itself again and again: rows_page.c
  */
 #include "profile/views/marks_page.h"
 
 #include "common/base/json_writer.h"
+#include "profile/views/rows_page.h"
 #include "profile/writers/page/page_put.h"
 
 static void put_pairs(struct json_writer *w, const uint32_t *counts, uint32_t count)
@@ -124,5 +126,6 @@ void marks_page_put(struct json_writer *w, const struct profile_marks *m)
 	put_items(w, m);
 	put_lists(w, m);
 	put_events(w, m);
+	rows_page_put(w, m);
 	json_end(w);
 }

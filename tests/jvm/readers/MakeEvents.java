@@ -64,6 +64,9 @@ public final class MakeEvents {
         settings.put("jdk.SafepointBegin#threshold", "0 ms");
         settings.put("jdk.ExecuteVMOperation#threshold", "0 ms");
         settings.put("jdk.ThreadSleep#threshold", "0 ms");
+        settings.put("jdk.CPULoad#period", "50 ms");
+        settings.put("jdk.ClassLoad#enabled", "true");
+        settings.put("jdk.ClassLoad#threshold", "0 ms");
         // JDK 17 deadlocks if a thread's first event registers its class while another thread loads a class (the source
         // launcher's loader takes locks of its own, JFR's hook in class loading takes that of its metadata)
         FlightRecorder.register(Order.class);

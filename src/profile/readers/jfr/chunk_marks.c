@@ -26,6 +26,21 @@ static const struct {
 	{"profiler.UserEvent", MARK_KIND_EVENT, "type"},
 };
 
+/* What the JVM reports of itself again and again. */
+enum row_event { ROW_NONE, ROW_CPU_LOAD, ROW_CPUS, ROW_HEAP, ROW_DEOPT, ROW_CLASS_LOAD, ROW_CLASSES };
+static const struct {
+	const char *type;
+	enum row_event row;
+	const char *fields[3]; /* → SLOT_A and those behind it */
+} row_types[] = {
+	{"jdk.CPULoad", ROW_CPU_LOAD, {"jvmUser", "jvmSystem", "machineTotal"}},
+	{"jdk.CPUInformation", ROW_CPUS, {"hwThreads"}},
+	{"jdk.GCHeapSummary", ROW_HEAP, {NULL}},
+	{"jdk.Deoptimization", ROW_DEOPT, {NULL}},
+	{"jdk.ClassLoad", ROW_CLASS_LOAD, {NULL}},
+	{"jdk.ClassLoadingStatistics", ROW_CLASSES, {"loadedClassCount"}},
+};
+
 /* Types that no program publishes. */
 static bool is_of_jvm(const char *type)
 {
@@ -92,10 +107,35 @@ static bool is_number(const struct chunk_handlers *w, uint32_t type, const char 
 	return f && !f->pooled && !f->array;
 }
 
+/* Fields of TYPE, NUMBER is that in bytes, for a row go to WANTED[COUNT] and behind it; how many there are then. */
+static size_t want_row(struct chunk_handlers *w, struct chunk_others *o, uint32_t type, const char *number,
+		       struct wanted *wanted, size_t count)
+{
+	const char *name = w->metadata.types.items[type].name;
+	size_t i = 0, k;
+
+	while (i < ARRAY_LEN(row_types) && strcmp(row_types[i].type, name) != 0)
+		i++;
+	if (i == ARRAY_LEN(row_types))
+		return count;
+	o->row = (uint8_t)row_types[i].row;
+	for (k = 0; k < ARRAY_LEN(row_types[i].fields) && row_types[i].fields[k]; k++) {
+		if (!is_number(w, type, row_types[i].fields[k]))
+			o->row = ROW_NONE;
+		wanted[count++] = (struct wanted){row_types[i].fields[k], (uint8_t)(SLOT_A + k)};
+	}
+	if (o->row != ROW_HEAP)
+		return count;
+	if (!number || strcmp(number, "heapUsed") != 0 || !has_text(w, type, "when", &o->name_type))
+		o->row = ROW_NONE;
+	wanted[count] = (struct wanted){"when", SLOT_OBJECT};
+	return count + (o->row != ROW_NONE);
+}
+
 static int add_type(struct chunk_handlers *w, uint32_t type)
 {
 	const struct metadata_type *t = &w->metadata.types.items[type];
-	struct wanted wanted[9] = {{"startTime", SLOT_TIME}};
+	struct wanted wanted[12] = {{"startTime", SLOT_TIME}};
 	struct chunk_others *o = VECTOR_PUSH(&w->others);
 	const char *number = bytes_field(&w->metadata, type), *name = NULL;
 	const struct metadata_field *f;
@@ -120,6 +160,8 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 		o->number = string(w, number);
 		wanted[count++] = (struct wanted){number, SLOT_SIZE};
 	}
+	if (o->kind == MARK_KINDS)
+		count = want_row(w, o, type, number, wanted, count);
 	if (o->kind != MARK_KINDS) {
 		f = metadata_field_of(&w->metadata, type, "eventThread");
 		o->has_thread = f && f->pooled && !f->array && f->type == w->names.thread_type;
@@ -147,7 +189,7 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 	handler->lasts = o->has_time;
 	handler->unit = o->unit;
 	handler->layout = field_layout_up_to(&w->layouts, type, wanted, count);
-	if (o->kind == MARK_KINDS && t->id < ARRAY_LEN(w->by_other_type)) {
+	if (o->kind == MARK_KINDS && o->row == ROW_NONE && t->id < ARRAY_LEN(w->by_other_type)) {
 		w->by_other_type[t->id] = w->by_type[t->id];
 		w->by_type[t->id] = 0;
 	}
@@ -285,6 +327,51 @@ static void take_mark(struct chunk_handlers *w, struct chunk_others *o, const ui
 	w->aggregate->no_memory |= marks->failed;
 }
 
+#define WHOLE 1000000.0 /* of all CPUs */
+
+/* What a load says, whose bits are those of a float: a share. */
+static uint64_t share_of(uint64_t bits)
+{
+	uint32_t low = (uint32_t)bits;
+	float share;
+
+	memcpy(&share, &low, sizeof(share));
+	return share > 0 && share <= 2 ? (uint64_t)((double)share * WHOLE + 0.5) : 0;
+}
+
+static void take_row(struct chunk_handlers *w, struct chunk_others *o, const uint64_t *slots)
+{
+	struct kept_marks *marks = &w->aggregate->marks;
+	int64_t at = chunk_time(w->chunk, slots[SLOT_TIME]);
+	const char *when;
+
+	switch ((enum row_event)o->row) {
+	case ROW_CPU_LOAD:
+		kept_marks_row(marks, MARK_ROW_CPU, at, share_of(slots[SLOT_A]) + share_of(slots[SLOT_B]));
+		kept_marks_row(marks, MARK_ROW_MACHINE, at, share_of(slots[SLOT_C]));
+		break;
+	case ROW_CPUS:
+		kept_marks_row(marks, MARK_ROW_CORES, at, slots[SLOT_A] & UINT32_MAX);
+		break;
+	case ROW_HEAP:
+		when = strings_get(&w->aggregate->strings, name_of(w, o, slots[SLOT_OBJECT]));
+		if (strcmp(when, "Before GC") == 0 || strcmp(when, "After GC") == 0)
+			kept_marks_row(marks, when[0] == 'A' ? MARK_ROW_HEAP : MARK_ROW_HEAP_FULL, at,
+				       slots[SLOT_SIZE]);
+		break;
+	case ROW_DEOPT:
+	case ROW_CLASS_LOAD:
+		kept_marks_row(marks, o->row == ROW_DEOPT ? MARK_ROW_DEOPTS : MARK_ROW_LOADS, at, 1);
+		break;
+	case ROW_CLASSES:
+		kept_marks_row(marks, MARK_ROW_CLASSES, at, slots[SLOT_A]);
+		break;
+	case ROW_NONE:
+		break;
+	}
+	w->aggregate->no_memory |= marks->failed;
+}
+
 void chunk_marks_take(struct chunk_handlers *w, const struct event_handler *handler)
 {
 	struct chunk_others *o = &w->others.items[handler->counts];
@@ -317,6 +404,8 @@ void chunk_marks_take(struct chunk_handlers *w, const struct event_handler *hand
 	o->number_most = MAX(o->number_most, number);
 	if (o->kind != MARK_KINDS)
 		take_mark(w, o, slots, at, time);
+	else if (o->row != ROW_NONE)
+		take_row(w, o, slots);
 }
 
 /*

@@ -14,7 +14,7 @@ struct event_handler;
 /*
  * There may be millions of events that are no marks, of which nothing is wanted but sums: up to OTHERS_READ of one type
  * are read in a chunk, and of the others each OTHERS_EVERYth; of types that have nothing to sum the first and the last.
- * All are counted.
+ * All are counted. Those that a row of the page is made of are all read.
  */
 #define OTHERS_READ 64
 #define OTHERS_EVERY 64
@@ -25,6 +25,7 @@ struct chunk_others {
 	uint32_t type, number;  /* strings of the aggregate: as in struct other_event */
 	uint32_t name_type, cause_type; /* whose constants name and cause are keys of; METADATA_NONE: they are texts */
 	bool has_name, has_cause, has_thread, has_time;
+	uint8_t row;            /* enum row_event of chunk_marks.c */
 	enum metadata_unit unit, pauses_unit;
 	uint64_t type_id;
 	uint64_t count;         /* those that chunk_handlers.counted has among them, once the chunk was read */
