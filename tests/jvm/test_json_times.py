@@ -332,10 +332,12 @@ def test_a_part_of_it_is_that_of_the_recording(recorded, options, say):
         found[event] = sum(theirs.values())
         # waits are of whole steps: one that ends in that in which the part begins may be in it or not
         off = sum(abs(theirs.get(stack, 0) - ours.get(stack, 0)) for stack in theirs.keys() | ours.keys())
-        assert off <= (0 if event in ("cpu", "alloc") else 2 + 0.02 * found[event]), (event, theirs, ours)
+        # an end that is counted from the recording's is in the middle of a step, whose samples are in or out together
+        inexact = 4 if any(word.startswith("-") and word[1:2].isdigit() for word in options) else 0
+        assert off <= (inexact if event in ("cpu", "alloc") else 2 + 0.02 * found[event]), (event, theirs, ours)
         theirs, ours = stacks_of(path, event, "--total", *options), stacks_of(told, event, "--total", *options)
         off = sum(abs(theirs.get(stack, 0) - ours.get(stack, 0)) for stack in theirs.keys() | ours.keys())
-        assert off <= 0.02 * sum(theirs.values()) + (0 if event in ("cpu", "alloc") else 10e6), event
+        assert off <= 0.02 * sum(theirs.values()) + (inexact * max(theirs.values()) if event in ("cpu", "alloc") else 10e6), event
     assert "cpu" in found or "wall" in found
     say(f"{' '.join(options)}: {found}")
 

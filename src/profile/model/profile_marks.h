@@ -118,6 +118,27 @@ static inline const char *mark_kind_word(unsigned kind)
 	return kind < MARK_KINDS ? words[kind] : NULL;
 }
 
+/* What JSON calls ROW; NULL: there is no such. */
+static inline const char *mark_row_word(unsigned row)
+{
+	static const char *const words[MARK_ROWS] = {
+		"process_cpu", "machine_cpu", "cpus", "heap_before_gc", "heap_after_gc", "deoptimisations",
+		"classes_loaded", "classes_loaded_ever",
+	};
+
+	return row < MARK_ROWS ? words[row] : NULL;
+}
+
+/* MARK_ROWS: it is none. */
+static inline enum mark_row mark_row_by_word(const char *word)
+{
+	unsigned row = 0;
+
+	while (row < MARK_ROWS && strcmp(mark_row_word(row), word) != 0)
+		row++;
+	return (enum mark_row)row;
+}
+
 /* MARK_KINDS: it is none. */
 static inline enum mark_kind mark_kind_by_word(const char *word)
 {

@@ -29,12 +29,17 @@ static void add_part(struct profile_mark_part *to, const struct profile_mark_par
 
 bool kept_rows_add(struct kept_rows *r, enum mark_row row, uint64_t after, uint64_t length, uint64_t value)
 {
+	return kept_rows_put(r, row, length, &(struct profile_mark_part){
+		1, value, value, value, value, MIN(after, MAX(length, 1ull) - 1)});
+}
+
+bool kept_rows_put(struct kept_rows *r, enum mark_row row, uint64_t length, const struct profile_mark_part *part)
+{
 	struct profile_mark_part *parts = parts_of(r, row);
-	uint64_t at = MIN(after, MAX(length, 1ull) - 1);
+	uint64_t at = MIN(part->last_at, MAX(length, 1ull) - 1);
 
 	if (parts)
-		add_part(&parts[wide_scale(at, PROFILE_MARK_PARTS, 0, MAX(length, 1ull))],
-			 &(struct profile_mark_part){1, value, value, value, value, at});
+		add_part(&parts[wide_scale(at, PROFILE_MARK_PARTS, 0, MAX(length, 1ull))], part);
 	return parts;
 }
 

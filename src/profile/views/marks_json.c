@@ -127,6 +127,74 @@ static void put_event(struct json_writer *w, uint32_t i, const void *marks)
 		json_put_bool(w, "estimated", true);
 }
 
+/* ---- rows ---- */
+
+static uint64_t part_count(const struct profile_mark_part *p)
+{
+	return p->count;
+}
+
+static uint64_t part_min(const struct profile_mark_part *p)
+{
+	return p->min;
+}
+
+static uint64_t part_max(const struct profile_mark_part *p)
+{
+	return p->max;
+}
+
+static uint64_t part_sum(const struct profile_mark_part *p)
+{
+	return p->sum;
+}
+
+static uint64_t part_last(const struct profile_mark_part *p)
+{
+	return p->last;
+}
+
+static uint64_t part_last_at(const struct profile_mark_part *p)
+{
+	return p->last_at;
+}
+
+/* Of all parts in which something was reported. */
+static void put_parts(struct json_writer *w, const char *key, const struct profile_mark_part *parts,
+		      uint64_t (*value)(const struct profile_mark_part *p))
+{
+	unsigned i;
+
+	json_array(w, key);
+	for (i = 0; i < PROFILE_MARK_PARTS; i++)
+		if (parts[i].count)
+			json_put_number(w, NULL, value(&parts[i]));
+	json_end(w);
+}
+
+static void put_rows(struct json_writer *w, const struct profile_marks *m)
+{
+	unsigned row;
+
+	json_array(w, "rows");
+	for (row = 0; row < MARK_ROWS; row++) {
+		const struct profile_mark_part *parts = m->rows[row];
+
+		if (!parts)
+			continue;
+		json_object(w, NULL);
+		json_put_text(w, "row", mark_row_word(row));
+		put_parts(w, "count", parts, part_count);
+		put_parts(w, "min", parts, part_min);
+		put_parts(w, "max", parts, part_max);
+		put_parts(w, "sum", parts, part_sum);
+		put_parts(w, "last", parts, part_last);
+		put_parts(w, "last_at_ns", parts, part_last_at);
+		json_end(w);
+	}
+	json_end(w);
+}
+
 void marks_json_put(struct json_writer *w, const struct profile_marks *m)
 {
 	json_object(w, "marks");
@@ -136,5 +204,6 @@ void marks_json_put(struct json_writer *w, const struct profile_marks *m)
 	json_put_objects(w, "gcs", m->gc_count, put_gc, m);
 	put_kept(w, m);
 	json_put_objects(w, "events", m->event_count, put_event, m);
+	put_rows(w, m);
 	json_end(w);
 }

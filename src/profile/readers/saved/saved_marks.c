@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/base/wide.h"
-#include "profile/readers/saved/saved_reader.h"
+#include "profile/readers/saved/saved_rows.h"
 
 #define PLACE_NONE UINT32_MAX
 /* More than any result has: what is looked up of each of them is looked up so often. */
@@ -38,6 +38,7 @@ struct table {
 	VECTOR(struct kept_gc) gcs;
 	VECTOR(struct kept_mark) marks; /* name, thread and gc as they stand there */
 	VECTOR(struct other_event) events;
+	struct saved_rows rows;
 	size_t lengths[COLUMNS];
 	bool has[COLUMNS], has_kept;
 };
@@ -271,6 +272,8 @@ static void read_members(struct saved *s, struct table *t)
 			read_list(s, t, read_gc);
 		else if (strcmp(key, "events") == 0)
 			read_list(s, t, read_event);
+		else if (strcmp(key, "rows") == 0)
+			saved_rows_read(s, &t->rows);
 		else if (strcmp(key, "kept") == 0)
 			read_kept(s, t);
 		else if (!json_take_numbers(&s->j, key, {"duration_ns", &t->duration}))
@@ -492,6 +495,7 @@ static void add(struct saved *s, const struct table *t)
 	for (i = 0; i < t->gcs.count && !to->failed; i++)
 		kept_marks_gc(to, &t->gcs.items[i]);
 	add_events(s, t, r);
+	saved_rows_add(s, &t->rows, t->duration, r ? r->from : 0, r ? r->to : t->duration);
 	s->no_memory |= to->failed || to->names.failed;
 }
 
@@ -516,4 +520,5 @@ void saved_marks(struct saved *s)
 	free(t.gcs.items);
 	free(t.marks.items);
 	free(t.events.items);
+	saved_rows_free(&t.rows);
 }
