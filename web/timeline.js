@@ -52,11 +52,11 @@ const SHOWS_THREADS = Boolean(D.work) || D.event === 'wall';
 const DOING = D.work ? D.work.activities.map(([label], i) => ({ label, css: 'act' + i })) :
   ON_TOP ? [...ON_TOP.map((name, i) => ({ label: nameOf(name).replace(/^.*[/.](?=[^/.])/, ''), title: nameOf(name), css: 'act' + NAME_COLOURS[i] })), { label: 'Other', css: 'act10' }] : [
     { label: 'Java', css: 'jit' }, { label: 'Native', css: 'native' }, { label: 'JVM', css: 'jvm' }, { label: 'Kernel', css: 'kernel' },
-    { label: 'Garbage collection', css: 'grown' }, { label: 'JIT compiler', css: 'act4' }, { label: 'Other', css: 'other' }];
+    { label: 'Garbage collection', css: 'gc' }, { label: 'JIT compiler', css: 'act4' }, { label: 'Other', css: 'other' }];
 
 function doingColours() {
   const style = getComputedStyle(document.documentElement), get = (name) => style.getPropertyValue(name).trim();
-  return DOING.map(({ css }) => (css === 'grown' ? 'hsl(8 80% 62%)' : css === 'act10' ? get('--box-rest') : `hsl(${get(css.startsWith('act') ? '--act-' + css.slice(3) : '--kind-' + css)})`));
+  return DOING.map(({ css }) => (css === 'act10' ? get('--box-rest') : `hsl(${get(css.startsWith('act') ? '--act-' + css.slice(3) : '--kind-' + css)})`));
 }
 
 /* Of each place what its thread did, a number in DOING. */

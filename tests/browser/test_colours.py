@@ -14,7 +14,7 @@ SIGHT = {
     "normal": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
     "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881))}
-LEAST = {"kind": 12, "pack": 10}  # of CIE 1976's difference; about 2 are seen side by side
+LEAST = {"kind": 12, "pack": 10, "strip": 12}  # of CIE 1976's difference; about 2 are seen side by side
 READABLE = 4.5  # contrast of text that WCAG's level AA asks for
 
 
@@ -37,6 +37,16 @@ def shown(page, css):
     """[r, g, b] of a colour as the browser has it."""
     return page.js("""const e = document.createElement('i'); e.style.color = arguments[0]; document.body.append(e);
         const c = getComputedStyle(e).color.match(/[\\d.]+/g).map(Number); e.remove(); return c.slice(0, 3)""", css)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_of_the_strip(page, theme):
+    p = page("more-demo", theme=theme)
+    names = ["kind-jit", "kind-native", "kind-jvm", "kind-kernel", "kind-gc", "act-4"]
+    colours = {name: shown(p, f"hsl(var(--{name}))") for name in names}
+    for sight, matrix in SIGHT.items():
+        for a, b in itertools.combinations(names, 2):
+            assert math.dist(lab(colours[a], matrix), lab(colours[b], matrix)) > LEAST["strip"], (sight, a, b)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
