@@ -1,7 +1,7 @@
 /* chart.js - the stacks of one thread in the order of time: neighbouring samples with the same callers are one box. What is no
  * sample is a gap.
  */
-const CHART_THREADS = 300, CHART_EVENT_PIXELS = 2, CHART_JOIN = 0.6, CHART_SPLIT = 2000;
+const CHART_THREADS = 300, CHART_EVENT_PIXELS = 2, CHART_JOIN = 0.6, CHART_SPLIT = 2000, CHART_SPLIT_ALL = 200000;
 const CHART_STYLE = [
   '#chart-times { flex: none; height: 16px; margin: 0 19px 0 12px; }',
   '#chart pre { flex: none; max-height: 30%; overflow: auto; margin: 4px 12px 6px; padding: 6px 10px; border: 1px solid var(--line); border-radius: 7px; font-size: 12px; }',
@@ -29,6 +29,7 @@ class ChartNode {
 class ThreadSamples {
   constructor(thread, from, to, least) {
     this.list = [];
+    this.split = 0;
     const longest = T.longest + (D.inEvents ? 0 : this.longestOwn(thread));
     for (let i = firstMoment(Math.max(0, from - longest)); i < T.count && T.at[i] < to + longest; i++) {
       const place = T.place[i];
@@ -48,7 +49,10 @@ class ThreadSamples {
   add(i, node, least) {
     const at = T.at[i], span = T.span[i], n = T.samples[i], weight = T.weight[i], own = D.inEvents ? least : Math.max(weight / n / T.step, 1e-9);
     if (n === 1) this.list.push({ begin: span ? at : at - own, end: at + span, node, samples: 1, weight, own });
-    else if (span / (n - 1) > own * (1 + CHART_JOIN) && n <= CHART_SPLIT) for (let k = 0; k < n; k++) this.list.push({ begin: at + span * k / (n - 1) - own, end: at + span * k / (n - 1), node, samples: 1, weight: weight / n, own });
+    else if (span / (n - 1) > own * (1 + CHART_JOIN) && n <= CHART_SPLIT && this.split + n <= CHART_SPLIT_ALL) {
+      this.split += n;
+      for (let k = 0; k < n; k++) this.list.push({ begin: at + span * k / (n - 1) - own, end: at + span * k / (n - 1), node, samples: 1, weight: weight / n, own });
+    }
     else this.list.push({ begin: at - own, end: at + span, node, samples: n, weight, own });
   }
 

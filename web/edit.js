@@ -11,12 +11,19 @@ const EDITS = {
   leaf: { label: 'Treat as leaf', key: 'e', tell: 'It has what it calls' },
   once: { label: 'Collapse recursion', key: 'o', tell: 'Where it calls itself it stands once' },
 };
+const EDITS_MOST = 50; /* each is a tree of its own */
 const COLUMNS = ['selfSamples', 'selfWeight', 'totalSamples', 'totalWeight'];
 
-/* Steps of TEXT as the address has them; what is none is left away. */
+/* A step as the address has it, whatever is in the name. */
+function editText(what, name) {
+  return `${what} ${name.replace(/[\\\n]/g, (c) => (c === '\n' ? '\\n' : '\\\\'))}`;
+}
+
+/* Steps of TEXT as the address has them; what is none is left away, and what is too much. */
 function editsOf(text) {
-  return text.split('\n').map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)])
-    .filter(([what, name]) => Object.keys(EDITS).includes(what) && name).map(([what, name]) => ({ what, name, text: `${what} ${name}` }));
+  return text.split('\n').filter((line) => line.includes(' ')).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)])
+    .filter(([what, name]) => Object.keys(EDITS).includes(what) && (name || D.names.includes(''))).slice(0, EDITS_MOST)
+    .map(([what, name]) => ({ what, name: name.replace(/\\(n|\\)/g, (_, c) => (c === 'n' ? '\n' : '\\')), text: `${what} ${name}` }));
 }
 
 /* Of each name whether it is that of METHOD. */
@@ -201,7 +208,8 @@ class Edits {
 
   /* The address of one step more, and of the node NODE of the tree in it. */
   with(what, name, node) {
-    const text = [...this.list.map((edit) => edit.text), `${what} ${name}`].join('\n');
+    if (this.list.length === EDITS_MOST) return {};
+    const text = [...this.list.map((edit) => edit.text), editText(what, name)].join('\n');
     this.follow(text);
     const at = node ? this.steps[this.steps.length - 1].to[node] : 0;
     return { edit: text, zoom: at ? 'i' + at : '', focus: '' };

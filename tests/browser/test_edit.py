@@ -244,7 +244,7 @@ def test_another_event_keeps_the_steps(page, make_page):
     check(p, as_stacks(two), ("focus", PUT), ("hide", PARSE))
     assert p.js("return document.querySelector('#edits button.none').textContent").startswith("Hide: " + PARSE)
     # what is no step is none
-    p.open("#edit=" + "nothing%20x%0Ahide%0A%0Afocus%20")
+    p.open("#edit=" + "nothing%20x%0Ahide%0A%0Afocus")
     assert p.js("return document.querySelector('#edits').hidden")
     check(p, as_stacks(one))
 
@@ -320,3 +320,30 @@ def test_pages_that_cannot_be_edited(page):
     assert not p.js("return document.querySelector('#edits') || document.querySelector('#menu')")
     assert p.js("return jstrobe.tree.selfSamples[0]") == 0
     assert not re.search("Hide", p.text("#keys"))
+
+
+@pytest.mark.parametrize("name", ["", "hide x\nfocus y", "a\\nb", "back\\slash"])
+def test_names_of_any_kind(page, make_page, stacks, name):
+    """What is in a name is no step, and a frame without a name can be taken away as well."""
+    plain = make_page("more-demo")
+    copy = plain.with_name("odd-names-%d.html" % len(name))
+    text = plain.read_text(encoding="utf-8")
+    assert json.dumps(VALUE) in text
+    copy.write_text(text.replace(json.dumps(VALUE), json.dumps(name)), encoding="utf-8")
+    p = page("more-demo")
+    p.path = copy
+    p.open()
+    for what in ("hide", "drop", "leaf", "once", "focus"):
+        p.js("jstrobe.change({ edit: '', zoom: '' }, true)")
+        p.js("jstrobe.change(jstrobe.more.frames.edits.with(arguments[0], arguments[1], 1), true)", what, name)
+        own, _, out = expected(stacks("more-demo"), (what, VALUE))
+        assert p.js("return [jstrobe.tree.totalSamples[0], jstrobe.tree.selfSamples[0]]") == [sum(own.values()) + out, out], what
+        assert p.js("return jstrobe.more.frames.edits.list.map((e) => [e.what, e.name])") == [[what, name]]
+    assert p.logs() == []
+
+
+def test_no_more_steps_than_there_may_be(page):
+    p = page("more-demo", "#edit=" + "%0A".join(["hide nothing"] * 2000))
+    assert p.js("return jstrobe.more.frames.edits.list.length") == 50
+    p.js("jstrobe.change(jstrobe.more.frames.edits.with('hide', arguments[0], 1), true)", VALUE)
+    assert p.js("return jstrobe.more.frames.edits.list.map((e) => e.name)") == ["nothing"] * 50 and p.logs() == []

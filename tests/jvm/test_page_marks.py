@@ -189,7 +189,12 @@ def test_spans_of_virtual_threads():
         found = {(s["eventThread"]["javaThreadId"], s["eventThread"]["javaName"]) for s in spans if s["tag"] == tag}
         assert found == {(java, name)}, tag
     assert {s["eventThread"]["javaName"] for s in spans if s["tag"] == "platform"} == {"main"}
-    assert collections.Counter(s["tag"] for s in spans) == {"named": 20, "unnamed": 20, "platform": 1}
+    assert collections.Counter(s["tag"] for s in spans) == {"named": 20, "unnamed": 20, "platform": 1, "short of many": 3000}
+    assert len({s["eventThread"]["javaThreadId"] for s in spans if s["tag"] == "short of many"}) > 2900
+    # each span is of a thread that is seen for the first time, while its tag is read
+    for tag in ("nothing", "no*"):
+        done = jstrobe("convert", "--cpu", "--tag", tag, "-o", "collapsed", path, "-")
+        assert done.returncode == 1 and "3041 spans" in done.stderr and "short of many" in done.stderr, (done.returncode, done.stderr)
     for tag, own, other in (("named", "ofNamed", "ofUnnamed"), ("unnamed", "ofUnnamed", "ofNamed")):
         said = jstrobe("convert", "--cpu", "--tag", tag, "-o", "collapsed", path, "-").stdout
         assert f"VirtualSpans.{own}" in said and f"VirtualSpans.{other}" not in said, tag

@@ -148,13 +148,13 @@ static uint64_t mounted(pid_t tid)
 	return r ? zone_mounted(r) : 0;
 }
 
-static void put(const struct mark *m)
+static void put(const struct mark *m, uint64_t vthread)
 {
 	uint64_t size = (sizeof(struct header) + m->length + ALIGN - 1) / ALIGN * ALIGN;
 	struct header *h = make_room(size);
 
 	*h = (struct header){.number = next++, .time = m->time, .duration = m->duration,
-			     .vthread = mounted(m->tid), .tid = m->tid, .type = m->type, .length = m->length,
+			     .vthread = vthread, .tid = m->tid, .type = m->type, .length = m->length,
 			     .size = (uint32_t)size};
 	if (m->length)
 		memcpy(h + 1, m->data, m->length);
@@ -164,14 +164,16 @@ static void put(const struct mark *m)
 /* M into our ring, if a recording of this copy listens; NULL: it is lost. */
 static bool keep(const struct mark *m)
 {
+	uint64_t vthread;
 	bool is_heard;
 
 	if (!atomic_load_explicit(&heard, memory_order_relaxed) || child_is_here())
 		return false;
+	vthread = m ? mounted(m->tid) : 0;
 	pthread_mutex_lock(&lock);
 	is_heard = atomic_load(&heard) && ring;
 	if (is_heard && m)
-		put(m);
+		put(m, vthread);
 	else if (is_heard)
 		next++;
 	pthread_mutex_unlock(&lock);

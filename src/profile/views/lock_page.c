@@ -262,7 +262,7 @@ static void put_name(struct making *m, const struct contended *r)
 	if (r->identity)
 		snprintf(identity, sizeof(identity), "%" PRIx64, r->identity);
 	buffer_puts(&class_name, r->lock ? r->lock : "");
-	for (at = class_name.data; at && *at; at++)
+	for (at = class_name.data; at && at < class_name.data + class_name.length; at++)
 		if (*at == '/')
 			*at = '.';
 	json_put_text(m->to, "lock", r->of_class ? name_text(&m->c->names, r->place) :

@@ -49,6 +49,10 @@ public final class VirtualSpans {
         System.out.println("IDS " + one.threadId() + " " + two.threadId());
         one.join();
         two.join();
+        for (int i = 0; i < 3000; i++) {
+            String name = "request number " + i;
+            Thread.ofVirtual().name(name).start(() -> Span.end(Span.start(), "short of many")).join();
+        }
         long start = Span.start();
         ofNamed(50);
         Span.end(start, "platform");

@@ -182,15 +182,15 @@ static void note_span(struct chunk_handlers *w, const struct event_handler *hand
 	const uint64_t *slots = handler->slots;
 	struct spans *spans = w->selection->spans;
 	int64_t from = chunk_time(w->chunk, slots[SLOT_TIME]), to;
-	uint64_t ns = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT];
+	uint64_t ns = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT], thread;
 
 	ns = handler->unit == UNIT_TICKS ? wide_scale(ns, NS_PER_S, 0, w->chunk->ticks_per_second) :
 	     wide_scale(ns, metadata_unit_ns(handler->unit), 0, 1);
 	if (__builtin_add_overflow(from, (int64_t)MIN(ns, (uint64_t)INT64_MAX), &to))
 		to = INT64_MAX;
-	spans_note(spans, &(struct thread_span){
-		thread_id(w, place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD])), from, to},
-		tag_of(w, handler, slots[SLOT_A]));
+	/* before the tag: a thread that is seen for the first time may move the strings that this is one of */
+	thread = thread_id(w, place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD]));
+	spans_note(spans, &(struct thread_span){thread, from, to}, tag_of(w, handler, slots[SLOT_A]));
 }
 
 /* By what samples of THREAD at TIME (ticks) are kept apart. WALL: of wall time, where idle threads are told. */
