@@ -99,7 +99,7 @@ class Chart extends Graph {
   /* The thread that is shown: the chosen one, or of the selected row of the timeline, or the heaviest. */
   thread() {
     const [asked] = state.chart ? threadsOfLane(state.chart) : [], [ofLane] = state.lane ? threadsOfLane(state.lane) : [];
-    return asked !== undefined ? asked : ofLane !== undefined ? ofLane : this.all()[0];
+    return asked !== undefined ? asked : ofLane !== undefined || (T.selected && T.selected.lane) ? ofLane : this.all()[0];
   }
 
   /* What THREAD has, of the part of the time that is selected. */
@@ -132,7 +132,7 @@ class Chart extends Graph {
     this.flip = false;
     this.root = this.zoom = new ChartNode(0, -1, 0, 0, 0, 0);
     this.layout(fresh);
-    this.span.textContent = stretch(this) + (this.samples.length ? '' : ': no samples of this thread');
+    this.span.textContent = stretch(this) + (this.samples.length ? '' : `: no samples of ${thread === undefined && state.lane ? nameOfLane(state.lane) : 'this thread'}`);
   }
 
   layout(home) {

@@ -181,7 +181,8 @@ class TimeViews {
     seen.from = range ? range.from : 0;
     seen.to = range ? range.to : T.steps;
     const [, from, to] = SEL_WORDS.exec(words.sel) || [];
-    this.strip.note = words.sel && !part && !(+from === 0 && +to * 1e6 >= T.steps * T.step) ? `${words.sel} ms is no part of the ${moment(T.steps)} that were recorded: all of the time is shown.` : '';
+    this.strip.note = words.lane && !isLane(words.lane) ? `No thread is called ${words.lane}: all threads are shown.` : '';
+    if (words.sel && !part && !(+from === 0 && +to * 1e6 >= T.steps * T.step)) this.strip.note = `${words.sel} ms is no part of the ${moment(T.steps)} that were recorded: all of the time is shown.`;
     const key = part ? [part.from, part.to, part.lane, part.text].join(' ') : '';
     if (key === this.was) return;
     this.was = key;

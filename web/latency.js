@@ -48,7 +48,7 @@ function slowSelection(words) {
   if (!T || !name || name.kind !== MARK_SPAN || !(share > 0 && share < 100)) return null;
   const all = slowestOf(name), some = all.slice(0, Math.max(1, Math.round(name.count * share / 100)));
   const within = intervalsOf(some), part = 100 * some.length / name.count;
-  if (!within.size) return null;
+  if (some.every((mark) => mark.thread < 0)) return null;
   return {
     from: 0, to: T.steps, lane: '', marks: new Set(some), virtual: within.has(ALL_VIRTUAL), text: `the slowest ${part < 1 ? part.toFixed(2) : Math.round(part)} % of ${nameOfMark(name)}: ${count(some.length)} of ${count(name.count)}, from ${time(some[some.length - 1].duration)} on`,
     each: (fn) => eachMomentWithin(within, fn),

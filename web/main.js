@@ -154,10 +154,11 @@ function renderGraph(home) {
 /* Why there is nothing to draw. */
 function whyEmpty() {
   const part = T && T.selected, then = part ? ' in this part of the time' : '';
-  if (state.edit && state.focus === '') return `Nothing is left of the stacks${then}.`;
+  const none = tree.totalSamples[0] ? '' : part && part.lane ? nameOfLane(part.lane) : '';
+  if (state.edit && state.focus === '' && !none) return `Nothing is left of the stacks${then}.`;
   if (tree.totalSamples[0]) return `No samples of ${shortName(+state.focus)}${then}.`; /* the callers of one method */
-  if (part ? waitsLeftOut(part) : !SHOWS_IDLE) return `All threads waited for work${then}. “All waits” shows where.`;
-  return part ? `No samples${then}.` : D.loss;
+  if (part ? waitsLeftOut(part) : !SHOWS_IDLE) return `${none || 'All threads'} waited for work${then}. “All waits” shows where.`;
+  return part ? `No samples${none && ' of ' + none}${then}.` : D.loss;
 }
 
 /* The way to the zoomed frame; the middle of a long one is left out. */

@@ -38,10 +38,18 @@ function threadOfMark(mark) {
   return M.ofThread[mark.thread];
 }
 
+const HAS_VIRTUAL = PROFILES.some((p) => p.threads.some(([tid]) => tid === 0));
+
 /* Whether MARK is of a thread that carries virtual ones. A span has the carrier it ended on, samples have the virtual thread: which
  * of them the span was of is not known. */
 function isCarried(mark) {
-  return mark.thread >= 0 && /^ForkJoinPool-\d+-worker-/.test(M.threads[mark.thread][1]) && D.threads.some(([tid]) => tid === 0);
+  return mark.thread >= 0 && /^ForkJoinPool-\d+-worker-/.test(M.threads[mark.thread][1]) && HAS_VIRTUAL;
+}
+
+/* The lane of a span's thread, whether this event has samples of it or not; '': it is not known. */
+function laneOfMark(mark) {
+  if (mark.thread < 0 || mark.name.kind !== MARK_SPAN) return '';
+  return (!isCarried(mark) && laneOf(M.threads[mark.thread])) || ALL_VIRTUAL;
 }
 
 function nameOfMark(name) {
@@ -54,12 +62,10 @@ function stepsOfMark(mark) {
   return { from: Math.floor(from), to: Math.min(T.steps, Math.max(Math.floor(from) + 1, Math.ceil((mark.at + mark.duration + around) / T.step))) };
 }
 
-/* What the page shows of MARK's time: that of its thread, where it is of one that has samples. */
+/* What the page shows of MARK's time: of a span that of its thread, which may have no samples. */
 function selectMark(mark, more) {
-  const { from, to } = stepsOfMark(mark), span = mark.name.kind === MARK_SPAN, thread = span ? threadOfMark(mark) : -1, carried = span && isCarried(mark);
-  const lane = carried ? ALL_VIRTUAL : thread < 0 ? '' : laneOfThread(thread);
-  const what = { sel: selText(from, to), lane: lane && threadsOfLane(lane).length ? lane : '', ...more };
-  if (more && !carried && showsElsewhere() >= 0) showEvent(showsElsewhere(), { slow: '', rest: '', ...what });
+  const { from, to } = stepsOfMark(mark), what = { sel: selText(from, to), lane: laneOfMark(mark), ...more };
+  if (more && !isCarried(mark) && showsElsewhere() >= 0) showEvent(showsElsewhere(), { slow: '', rest: '', ...what });
   else change({ zoom: '', ...what }, true);
 }
 

@@ -51,7 +51,7 @@ function selectionOf(words) {
     from = Math.min(T.steps, Math.floor(+part[1] * scale + 1e-6));
     to = Math.min(T.steps, Math.ceil(+part[2] * scale - 1e-6));
   }
-  const lane = words.lane && threadsOfLane(words.lane).length ? words.lane : '';
+  const lane = words.lane && isLane(words.lane) ? words.lane : '';
   if (to <= from || (from === 0 && to === T.steps && !lane)) return null;
   return { from, to, lane };
 }
@@ -261,8 +261,8 @@ class Strip {
     said.replaceChildren();
     if (this.preview) said.append(make('b', '', stretch(part)));
     else if (part) this.saySelection(part);
-    else if (this.note) said.append(make('span', '', this.note));
-    else said.append(make('span', '', `Drag over the strip: everything below shows that part of ${moment(T.steps)} alone.`));
+    if (this.note) said.append(make('span', '', this.note));
+    else if (!part) said.append(make('span', '', `Drag over the strip: everything below shows that part of ${moment(T.steps)} alone.`));
     if (seen.from > 0 || seen.to < T.steps) this.button('Whole time', 'Show the whole time in the strip', () => zoomTime(0, T.steps));
     const legend = make('div', 'legend');
     DOING.forEach(({ label, css, title }, i) => {
@@ -279,7 +279,9 @@ class Strip {
 
   saySelection(part) {
     const whole = T.whole.totalWeight[0], w = tree.totalWeight[0];
-    this.said.append(make('b', '', part.text || stretch(part)), make('span', '', `${part.lane ? part.lane.replace('tid=0', 'virtual threads').replace(/^tid=/, 'thread ') + ' · ' : ''}${counted(tree.totalSamples[0])} · ${amount(w)} · ${percent(w, whole)} of all`));
+    this.said.append(make('b', '', part.text || stretch(part)));
+    if (part.lane && !tree.totalSamples[0]) this.said.append(make('span', '', `no samples of ${nameOfLane(part.lane)} in that time`));
+    else this.said.append(make('span', '', `${part.lane ? nameOfLane(part.lane) + ' · ' : ''}${counted(tree.totalSamples[0])} · ${amount(w)} · ${percent(w, whole)} of all`));
     if (part.to - part.from < seen.to - seen.from) this.button('Zoom in', 'The strip shows this part alone', () => zoomTime(part.from, part.to));
     const rest = this.button('Compare with the rest', 'Colours tell what has another share of this part than of the rest of the time (C)', () => change({ rest: state.rest ? '' : '1' }));
     rest.setAttribute('aria-pressed', String(comparesRest()));

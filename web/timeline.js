@@ -79,8 +79,10 @@ function shownPlaces() {
 
 /* ---- groups of threads: their names without numbers ---- */
 
+const groupOfName = (name) => name.replace(/\d+/g, '*');
+
 function findLanes() {
-  const groups = new Map(), ofThread = D.threads.map(([, name]) => name.replace(/\d+/g, '*'));
+  const groups = new Map(), ofThread = D.threads.map(([, name]) => groupOfName(name));
   ofThread.forEach((name, thread) => {
     if (!groups.has(name)) groups.set(name, { name, threads: [], weight: 0 });
     groups.get(name).threads.push(thread);
@@ -208,9 +210,9 @@ function sumTree(to, each, add) {
   }
 }
 
-/* Which places are of the threads of LANE, a group's name or laneOfThread; null: all are. */
+/* Which places are of the threads of LANE, a group's name or laneOfThread; null: all are, it is none. */
 function placesOfLane(lane) {
-  if (!lane) return null;
+  if (!lane || !isLane(lane)) return null;
   const threads = new Set(threadsOfLane(lane));
   return Uint8Array.from(T.thread, (t) => (threads.has(t) ? 1 : 0));
 }
@@ -223,8 +225,30 @@ function threadsOfLane(lane) {
 
 /* Virtual threads have no tid: their name stands for them, and tid 0 for all of them. */
 function laneOfThread(thread) {
-  const [tid, name] = D.threads[thread];
+  return laneOf(D.threads[thread]);
+}
+
+function laneOf([tid, name]) {
   return tid ? 'tid=' + tid : name;
+}
+
+/* All threads that the file knows, [tid, name]: an event has those alone that it sampled. */
+let threadsKnown = null;
+function knownThreads() {
+  if (!threadsKnown) threadsKnown = [D, ...PROFILES].flatMap((p) => [...p.threads, ...(p.marks ? p.marks.threads : [])]);
+  return threadsKnown;
+}
+
+/* Whether LANE is of threads of the file, be it that they have no samples of this event. */
+let lanesKnown = null;
+function isLane(lane) {
+  if (!lanesKnown) lanesKnown = new Set(['tid=0', ...knownThreads().flatMap((thread) => [laneOf(thread), groupOfName(thread[1])])]);
+  return lanesKnown.has(lane);
+}
+
+function nameOfLane(lane) {
+  const found = lane.startsWith('tid=') && knownThreads().find((thread) => laneOf(thread) === lane);
+  return lane === 'tid=0' ? 'virtual threads' : found ? `${found[1]} (tid ${found[0]})` : lane;
 }
 
 /* What code is on top of the stacks that are selected, as D.top has it. */

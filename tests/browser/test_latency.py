@@ -159,3 +159,51 @@ def test_spans_of_virtual_threads(page):
     # a lane of one virtual thread is that thread's
     p.open("#tab=lanes&lane=virtual%20thread%20%2377")
     assert p.js(SUMS)["samples"] and p.text("#lanes .chosen > button") == "virtual thread #77"
+
+
+def without_thread(path, name, name_of_copy):
+    """The page of two events, whose first has no samples of thread NAME: as if it had slept all the time."""
+    text = path.read_text(encoding="utf-8")
+    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
+    end = text.index("</script>", begin)
+    both = json.loads(text[begin:end])
+    both[0]["threads"] = [[tid + 5000, "other"] + more if thread == name else [tid, thread] + more for tid, thread, *more in both[0]["threads"]]
+    copy = path.with_name(name_of_copy)
+    copy.write_text(text[:begin] + json.dumps(both).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+    return copy
+
+
+def test_a_thread_that_the_event_before_has_not(page):
+    """It is kept on the way to wall time; where there are no samples of it, none are shown, and that is told."""
+    p = page("marks")
+    lane = lane_of(p, 1)
+    p.open(f"#sel=6000-8000&lane={lane}")
+    wanted = p.js(SUMS)
+    p.path = without_thread(two_events(p.path), "order-2", "slept.html")
+    p.open("#tab=latency")
+    assert not p.js("return document.querySelector('#latency button.slow').disabled")
+    p.click("#latency section:nth-child(2) tbody tr:nth-child(2)")
+    p.wait("return location.hash.includes('event=1') && window.jstrobe && jstrobe.data.event === 'wall' && jstrobe.state.sel")
+    assert p.js("return [jstrobe.state.sel, jstrobe.state.lane]") == ["6000-8000", lane] and p.js(SUMS) == wanted
+    name = f"order-2 ({lane.replace('=', ' ')})"
+    assert name + " · " in p.text("#time .said")
+    # back in the event that has none of it
+    p.click("#events button:first-child")
+    p.wait("return window.jstrobe && jstrobe.data.event === 'cpu'")
+    assert p.js("return jstrobe.state.lane") == lane and p.js(SUMS) == {"samples": 0, "weight": 0}
+    assert f"no samples of {name} in that time" in p.text("#time .said") and "In wall time" in p.text("#time .said")
+    assert p.text("#nothing") == f"No samples of {name} in this part of the time."
+    p.click("#tabs [data-tab=chart]")
+    assert f"no samples of {name}" in p.text("#chart .view-head")
+    for tab in ("tree", "methods", "threads", "lanes", "heatmap", "sandwich", "latency"):
+        p.click(f"#tabs [data-tab={tab}]")
+    # a click on the mark itself stays in the event
+    p.open()
+    from test_marks import at_mark
+    at_mark(p, 0.9, 1, click=True)
+    p.wait("return location.hash.includes('sel=8000-10000')")
+    assert p.js(SUMS)["samples"] == 0
+    # a thread that no event knows
+    p.open("#lane=stranger")
+    assert p.js(SUMS)["samples"] == 80 and "No thread is called stranger" in p.text("#time .said")
+    assert p.logs() == []
