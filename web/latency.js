@@ -42,16 +42,20 @@ function latencyBars(name, first, last, tell) {
   return box;
 }
 
+function slowMarks(name, share) {
+  return slowestOf(name).slice(0, Math.max(1, Math.round(name.count * share / 100)));
+}
+
 /* The slowest SHARE percent of the spans of a name as a selection; WORDS: "number of the name,share". Null: there are none. */
 function slowSelection(words) {
   const [index, share] = words.split(',').map(Number), name = M.names[index];
   if (!T || !name || name.kind !== MARK_SPAN || !(share > 0 && share < 100)) return null;
-  const all = slowestOf(name), some = all.slice(0, Math.max(1, Math.round(name.count * share / 100)));
+  const all = slowestOf(name), some = slowMarks(name, share);
   const within = intervalsOf(some), part = 100 * some.length / name.count;
   if (some.every((mark) => mark.thread < 0)) return null;
   return {
     from: 0, to: T.steps, lane: '', marks: new Set(some), virtual: within.has(ALL_VIRTUAL), text: `the slowest ${part < 1 ? part.toFixed(2) : Math.round(part)} % of ${nameOfMark(name)}: ${count(some.length)} of ${count(name.count)}, from ${time(some[some.length - 1].duration)} on`,
-    each: (fn) => eachMomentWithin(within, fn),
+    each: (fn, everything) => eachMomentWithin(within, fn, everything),
     /* all of them, where they are known one by one; else all that their threads did */
     others: all.length === name.count ? 'more than in the others' : 'more than in the rest of these threads\' time',
     eachOther: all.length === name.count ? (fn) => eachMomentWithin(intervalsOf(all), fn) : (fn) => eachMoment(0, T.steps, Uint8Array.from(T.thread, (t) => (partsOf(within, t) ? 1 : 0)), fn),
@@ -85,10 +89,10 @@ function partsOf(within, thread) {
 }
 
 /* As eachMoment, with what lies WITHIN the intervals of the moment's thread. */
-function eachMomentWithin(within, fn) {
+function eachMomentWithin(within, fn, everything = false) {
   const part = { samples: 0, weight: 0 }, sum = { samples: 0, weight: 0 };
   for (let i = 0; i < T.count; i++) {
-    const list = T.shown[T.place[i]] && partsOf(within, T.thread[T.place[i]]);
+    const list = (everything || T.shown[T.place[i]]) && partsOf(within, T.thread[T.place[i]]);
     if (!list) continue;
     let low = 0, high = list.length;
     while (low < high) {
@@ -105,6 +109,33 @@ function eachMomentWithin(within, fn) {
     sum.samples = Math.min(sum.samples, T.samples[i]);
     if (sum.samples || sum.weight) fn(i, sum);
   }
+}
+
+const isVirtual = (mark) => mark.thread >= 0 && M.threads[mark.thread][0] === 0;
+
+/* Of wall time in spans of virtual threads how much samples tell, [ns, of ns], where that is less than all: parked ones are
+ * sampled only if that was asked for. Null: it is enough, or PART is not of such spans. */
+function coverOfVirtual(part) {
+  if (D.event !== 'wall') return null;
+  const isPart = (mark) => isVirtual(mark) && laneOfMark(mark) === part.lane && stepsOfMark(mark).from === part.from && stepsOfMark(mark).to === part.to;
+  const spans = part.marks ? [...part.marks].filter(isVirtual) : part.lane ? M.spans.flatMap((name) => name.kept).filter(isPart).slice(0, 1) : [];
+  const length = spans.reduce((sum, mark) => sum + mark.duration, 0);
+  let covered = 0;
+  const add = (i, { weight }) => {
+    const thread = T.thread[T.place[i]];
+    if (thread >= 0 && D.threads[thread][0] === 0) covered += weight;
+  };
+  if (part.marks) part.each(add, true);
+  else if (length) eachMoment(part.from, part.to, placesOfLane(part.lane), add, true);
+  return length - covered > Math.max(0.1 * length, 2 * (D.interval || 0)) ? [covered, length] : null;
+}
+
+/* What is told of it below the strip, with the way to the waits for locks. */
+function sayCover(part, strip) {
+  const cover = coverOfVirtual(part), lock = PROFILES.findIndex((p) => p.event === 'lock' && p.time);
+  if (!cover) return;
+  strip.said.append(make('span', 'cover', `samples cover ${time(cover[0])} of ${time(cover[1])}: parked virtual threads are sampled with --vthreads alone` + (lock < 0 ? '' : `; event lock has ${part.marks ? 'their' : 'its'} waits for locks`)));
+  if (lock >= 0) strip.button('In event lock', 'The same part of the time, and the waits for locks in it', () => showEvent(lock));
 }
 
 class Latency {
@@ -137,7 +168,8 @@ class Latency {
       button.addEventListener('click', (event) => {
         event.stopPropagation();
         const what = { tab: 'graph', slow: `${name.index},${SLOW_SHARE}`, sel: '', lane: '', rest: '1' };
-        if (showsElsewhere() >= 0 && !name.kept.some(isCarried)) showEvent(showsElsewhere(), what);
+        const slow = slowMarks(name, SLOW_SHARE), carriedOnes = slow.filter(isCarried).length;
+        if (showsElsewhere() >= 0 && 2 * carriedOnes <= slow.length) showEvent(showsElsewhere(), what);
         else change({ ...what, zoom: '', focus: '' }, true);
       });
       compare.append(button);
@@ -161,7 +193,7 @@ class Latency {
       return linkedLine([numberCell(time(mark.duration)), numberCell(T ? moment(mark.at / T.step) : time(mark.at)), thread, label], T && (() => selectMark(mark, { tab: 'graph' })));
     }));
     const carried = marks.some(isCarried) ? ' Those of virtual threads have the name of the carrier: a click shows what all virtual threads did.' : '';
-    part.firstChild.after(make('p', 'hint', 'Click a span to see what its thread did meanwhile, a name above for the slowest of that name alone.' + (showsElsewhere() < 0 || marks.every(isCarried) ? '' : ' Event wall is shown then, which has waits, too.') + carried));
+    part.firstChild.after(make('p', 'hint', 'Click a span to see what its thread did meanwhile, a name above for the slowest of that name alone.' + (showsElsewhere() < 0 || marks.every(isCarried) ? '' : ` Event wall is shown then, which has waits, too${marks.some(isVirtual) ? '; of virtual threads that are parked it has them with --vthreads alone' : ''}.`) + carried));
     return part;
   }
 }

@@ -44,6 +44,10 @@ class MoreViews {
     if (this.frames.canEdit) this.frames.edits.follow(words.edit);
   }
 
+  sayCover(part, strip) {
+    if (M.spans.length) sayCover(part, strip);
+  }
+
   packageColours(name) {
     return this.packages.of(name);
   }

@@ -287,6 +287,7 @@ class Strip {
     rest.setAttribute('aria-pressed', String(comparesRest()));
     const virtual = part.virtual || part.lane === 'tid=0';
     if (virtual) this.said.append(make('span', '', 'A span of a virtual thread has the name of its carrier, samples that of the virtual thread: this is what all virtual threads did then.'));
+    if (more) more.sayCover(part, this);
     if (!virtual && (part.lane || part.marks) && showsElsewhere() >= 0) this.button('In wall time', 'What these threads did then, also while they waited: event wall', () => showEvent(showsElsewhere()));
     this.button('✕ Everything', 'Show all of the time again (Esc)', () => change({ sel: '', lane: '' }, true));
   }

@@ -132,12 +132,12 @@ function partOf(i, from, to, out) {
   return out;
 }
 
-/* Call FN with each moment that is shown between FROM and TO, and what of it lies there; WANTED: places, null: all. */
-function eachMoment(from, to, wanted, fn) {
+/* Call FN with each moment that is shown (ALL: or not) between FROM and TO, and what of it lies there; WANTED: places, null: all. */
+function eachMoment(from, to, wanted, fn, all = false) {
   const part = { samples: 0, weight: 0 };
   // what began before may last into it, but no longer than the longest
   for (let i = firstMoment(Math.max(0, from - T.longest)); i < T.count && T.at[i] < to; i++) {
-    if (!T.shown[T.place[i]] || (wanted && !wanted[T.place[i]])) continue;
+    if ((!all && !T.shown[T.place[i]]) || (wanted && !wanted[T.place[i]])) continue;
     partOf(i, from, to, part);
     if (part.samples || part.weight) fn(i, part);
   }

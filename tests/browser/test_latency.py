@@ -207,3 +207,62 @@ def test_a_thread_that_the_event_before_has_not(page):
     p.open("#lane=stranger")
     assert p.js(SUMS)["samples"] == 80 and "No thread is called stranger" in p.text("#time .said")
     assert p.logs() == []
+
+
+def edited_copy(path, name, edit):
+    """A copy of the page of several events, after EDIT of their data."""
+    text = path.read_text(encoding="utf-8")
+    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
+    end = text.index("</script>", begin)
+    all_of_it = json.loads(text[begin:end])
+    edit(all_of_it)
+    copy = path.with_name(name)
+    copy.write_text(text[:begin] + json.dumps(all_of_it).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+    return copy
+
+
+def test_how_much_of_a_virtual_threads_span_is_known(page):
+    """Parked virtual threads have no samples without --vthreads: what is covered is told, and event lock offered."""
+    p = page("marks")
+    name = "virtual thread #77"
+
+    def edit(events):
+        for event in events:
+            event["threads"] = [[0, name] + more if thread == "order-2" else [tid, thread] + more for tid, thread, *more in event["threads"]]
+        events[0]["marks"]["threads"] = [[0, name] if thread == "order-2" else [tid, thread] for tid, thread in events[0]["marks"]["threads"]]
+        events.append({**events[1], "event": "lock"})
+    p.path = edited_copy(two_events(p.path), "parked.html", edit)
+    p.open("#tab=latency")
+    assert "of virtual threads that are parked it has them with --vthreads alone" in p.text("#latency .hint")
+    p.click("#latency section:nth-child(2) tbody tr:nth-child(2)")
+    p.wait("return location.hash.includes('event=1') && window.jstrobe && jstrobe.data.event === 'wall' && jstrobe.state.sel")
+    assert p.js("return jstrobe.state.lane") == name
+    known = p.js(SUMS)["weight"]
+    assert 0 < known < 1.8e9
+    assert p.text("#time .cover").startswith(f"samples cover {known / 1e6:.0f} ms") and p.text("#time .cover").endswith(
+        " of 2 s: parked virtual threads are sampled with --vthreads alone; event lock has its waits for locks")
+    p.js("[...document.querySelectorAll('#time button')].find((b) => b.textContent === 'In event lock').click()")
+    p.wait("return location.hash.includes('event=2') && window.jstrobe && jstrobe.data.event === 'lock'")
+    assert p.js("return [jstrobe.state.sel, jstrobe.state.lane]") == ["6000-8000", name]
+    assert not p.js("return document.querySelectorAll('#time .cover').length")
+    # of the slowest, too; not of a part of the time that is no span, nor of a thread of the system
+    p.open("#event=1&slow=1,10")
+    assert " of 4 s: parked virtual threads" in p.text("#time .cover") and "their waits" in p.text("#time .cover")
+    for words in ("sel=6000-7000&lane=virtual%20thread%20%2377", "sel=5000-8000&lane=" + lane_of(p, 2)):
+        p.open("#event=1&" + words)
+        assert not p.js("return document.querySelectorAll('#time .cover').length"), words
+
+
+def test_one_carried_span_does_not_keep_the_others_from_wall_time(page):
+    p = page("marks")
+
+    def edit(events):
+        events[0]["threads"].append([0, "virtual thread #9", 0, 0])
+        threads, carrier = events[0]["marks"]["threads"], "ForkJoinPool-1-worker-1"
+        events[0]["marks"]["threads"] = [[tid, carrier if n == carried else thread] for n, (tid, thread) in enumerate(threads)]
+    for carried, wanted in ((0, True), (1, False)):  # the quick ones, the slow ones of that name
+        p.path = edited_copy(two_events(make_path(p)), f"carried-{carried}.html", edit)
+        p.open("#tab=latency")
+        p.click("#latency button.slow")
+        p.wait("return location.hash.includes('slow=1')")
+        assert ("event=1" in p.js("return location.hash")) == wanted
