@@ -2,6 +2,7 @@
  * is written by src/profile/views/lock_page.c; all of it is of the whole time, without waits for work.
  */
 const LOCK_FRAMES = 40; /* of a stack that are shown at once, the innermost */
+const LOCK_LEAST = 0.01; /* of a tree of stacks: what has less is counted alone */
 const LOCKS = D.work && D.work.lockRows.length ? unpackLocks(D.work) : null;
 
 function unpackLocks(from) {
@@ -46,10 +47,15 @@ function stacksAsTree(stacks) {
   return top;
 }
 
-/* Lines of a tree: a frame is further to the right only where paths part or end, and has its share there. */
-function treeLines(top, lines = [], depth = 0, all = top.weight) {
+/* Lines of a tree: a frame is further to the right only where paths part or end, and has its share there. Ways that have next to
+ * nothing are no lines: lines.small has their number. */
+function treeLines(top, lines = Object.assign([], { small: 0 }), depth = 0, all = top.weight) {
   const below = [...top.below.values()].sort((a, b) => b.weight - a.weight), parts = below.length > 1 || (below.length === 1 && below[0].weight < top.weight);
   for (const node of below) {
+    if (node.weight < LOCK_LEAST * all) {
+      lines.small++;
+      continue;
+    }
     lines.push({ name: node.name, depth: depth + (parts ? 1 : 0), share: parts || !lines.length ? roughly(node.weight, all) : '' });
     treeLines(node, lines, depth + (parts ? 1 : 0), all);
   }
@@ -75,6 +81,7 @@ function smallTree(stacks) {
     box.append(fold);
   }
   lines.slice(Math.max(0, folded)).forEach((line, i) => put(box, i || folded <= 0 ? line : { ...line, share: '' }));
+  if (lines.small) box.append(make('p', 'hint', `${count(lines.small)} way${lines.small > 1 ? 's' : ''} below 1 % ${lines.small > 1 ? 'are' : 'is'} left out`));
   return box;
 }
 
@@ -90,7 +97,7 @@ class Locks {
     const chosen = rows.includes(LOCKS[this.chosen]) ? LOCKS[this.chosen] : rows[0];
     this.match = match;
     if (!chosen) list.append(make('p', 'nothing', 'Nothing matches.'));
-    else list.append(this.table(rows, chosen, all), ...this.more(match), this.details(chosen));
+    else list.append(...this.whole(), this.table(rows, chosen, all), ...this.more(match), this.details(chosen));
     this.section.replaceChildren(list);
   }
 
@@ -106,8 +113,8 @@ class Locks {
       const full = nameOfLock(row) + (row.asked ? ' in ' + row.asked : ''), name = cell(full);
       name.firstChild.textContent = full.replace(/^(?:[a-z]\w*\.)+(?=\w)/, ''); /* without package, to leave place for where */
       if (row.open) name.firstChild.append(make('span', 'pack', `, ${count(row.open)} still waiting`));
-      const cells = [shareCell(row.weight, all), numberCell(time(row.weight)), numberCell(count(row.waits)), ...(tellsOwners() ? [numberCell(row.longest ? time(row.longest) : '')] : []),
-        cell(row.groups.length ? (row.groups[0][0] || 'threads') + (others > 0 ? ` and ${count(others)} more` : '') : ''), ...(tellsOwners() ? [numberCell(known)] : []), cell(ownerOfLock(row)), name];
+      const cells = [name, shareCell(row.weight, all), numberCell(time(row.weight)), numberCell(count(row.waits)), ...(tellsOwners() ? [numberCell(row.longest ? time(row.longest) : '')] : []),
+        cell(row.groups.length ? (row.groups[0][0] || 'threads') + (others > 0 ? ` and ${count(others)} more` : '') : ''), ...(tellsOwners() ? [numberCell(known)] : []), cell(ownerOfLock(row))];
       const line = linkedLine(cells, () => {
         this.chosen = LOCKS.indexOf(row);
         this.show(this.match);
@@ -115,16 +122,23 @@ class Locks {
       line.classList.toggle('chosen', row === chosen);
       return line;
     });
-    const heads = ['Share', 'Waited', isOfWaits() ? 'Waits' : 'Samples', ...(tellsOwners() ? ['Longest'] : []), 'Who waited', ...(tellsOwners() ? ['Owner known'] : []), 'Who had it', 'Lock'];
+    const heads = ['Lock', 'Share', 'Waited', isOfWaits() ? 'Waits' : 'Samples', ...(tellsOwners() ? ['Longest'] : []), 'Who waited', ...(tellsOwners() ? ['Owner known'] : []), 'Who had it'];
     const part = ioTable('Locks that threads waited for', heads, lines);
     part.querySelectorAll('th').forEach((th) => th.classList.toggle('number', ['Share', 'Waited', 'Waits', 'Samples', 'Longest', 'Owner known'].includes(th.textContent)));
     return part;
   }
 
+  /* What does not count here, where it counts elsewhere. */
+  whole() {
+    const part = T && T.selected, steps = 'the steps that edit the graph';
+    if (!part && !state.edit) return [];
+    const of = part ? (state.edit ? 'the whole time, all threads and all stacks' : 'the whole time and all threads') : 'all stacks';
+    return [make('p', 'whole', `Of ${of}: ${part ? 'the selection above' + (state.edit ? ` and ${steps} do` : ' does') : steps + ' do'} not change this tab.`)];
+  }
+
   more(match) {
     const [n, weight] = D.work.lockMore, hints = [];
     if (n && !match) hints.push(`${count(n)} more locks, ${time(weight)}, are in JSON alone.`);
-    if (T && T.selected) hints.push('These are of the whole time, whatever part is selected.');
     if (isOfWaits() && !tellsOwners()) hints.push('A recording says neither which lock of its class it was, nor who had it: the page of the session itself does (record -e lock -f x.html).');
     if (!isOfWaits()) hints.push(PROFILES.some((p) => p.event === 'lock') ? 'Concluded from wall time; event lock has the waits themselves.' : 'Concluded from wall time: -e lock records the waits, with their owners.');
     return hints.map((text) => make('p', 'hint', text));

@@ -21,8 +21,8 @@ def test_a_lock_its_owners_and_its_waiters(page, make_page):
     assert waited == 2e9 and known == 4e8  # what make_page.c says
     # one row: waits for work at the queue are none
     (row,) = p.js(CELLS, "#locks .list > section tbody tr")
-    assert row == ["100 %", seconds(waited), str(waits), "1 s", "order-*", f"{100 * known // waited} %",
-                   "order-* in shop.Stock.recount and 1 more", f"Stock@{told['locks'][lock]['identity']} (monitor) in shop.Stock.reserve"]
+    assert row == [f"Stock@{told['locks'][lock]['identity']} (monitor) in shop.Stock.reserve", "100 %", seconds(waited), str(waits), "1 s", "order-*",
+                   f"{100 * known // waited} %", "order-* in shop.Stock.recount and 1 more"]
     owners = p.js(CELLS, "#locks .lock section:first-child tbody tr")
     assert [(r[0], r[2], r[4]) for r in owners] == [
         ("15.00 %", "3", "shop.Stock.recount"), ("5.00 %", "1", "shop.Orders.handle"), ("80.00 %", "", "no stack of an owner was taken")]
@@ -41,11 +41,78 @@ def test_a_lock_its_owners_and_its_waiters(page, make_page):
 def test_of_wall_time(page):
     p = page("wall", "#tab=locks")
     (row,) = p.js(CELLS, "#locks .list > section tbody tr")
-    assert row == ["37.50 %", "1.50 s", "30", "order-*", "most likely order-* in shop.Stock.recount (sleep)", "a monitor in shop.Stock.reserve"]
+    assert row == ["a monitor in shop.Stock.reserve", "37.50 %", "1.50 s", "30", "order-*", "most likely order-* in shop.Stock.recount (sleep)"]
     assert "-e lock records the waits" in p.text("#locks .list > .hint")
     assert p.text("#locks .lock section:first-child p").startswith("Most likely order-* in shop.Stock.recount (sleep)")
     p.click("#locks .lock button")
     p.wait("return jstrobe.state.q === '^shop/Stock\\\\.reserve$'")
+
+
+def test_it_fits(page, make_page, driver, tmp_path):
+    """At 1280 pixels long names leave all columns in their place, and no text runs under another."""
+    text = make_page("locks").read_text()
+    start = text.index('"work":')
+    work, end = json.JSONDecoder().raw_decode(text[start + len('"work":'):])
+    (row,) = work["lockRows"]
+    long = "org.apache.tomcat.util.threads.http-nio-127.0.0.1-18861-exec-*"
+    row |= {"groups": [[long, 7, 8, row["weight"] // 2], [long + "2", 7, 8, row["weight"] // 2]], "asked": "org.apache.tomcat.util.net.NioEndpoint$Poller.addEventOfSomeLength",
+            "owners": [[long, "org.apache.tomcat.util.net.NioEndpoint$Poller.addEvent", n, w] for _, _, n, w in row["owners"]]}
+    made = tmp_path / "long.html"
+    made.write_text(text[:start] + '"work":' + json.dumps(work).replace("<", "\\u003c") + text[start + len('"work":') + end:])
+    p = page("locks")
+    p.path = made
+    try:
+        driver.set_window_size(1280, 900)
+        p.open("#tab=locks")
+        assert p.js("""return [...document.querySelectorAll('#locks, #locks .list, #locks section.io, #locks table')].filter((e) => e.scrollWidth > e.clientWidth + 1 ||
+            e.getBoundingClientRect().right > e.parentElement.getBoundingClientRect().right + 1).length""") == 0
+        assert p.js("return document.querySelector('#locks tbody tr td:first-child bdi').getBoundingClientRect().width > 250")
+        assert p.js("return document.querySelector('#locks tbody tr td:last-child').getBoundingClientRect().width >= 150")
+        first, second = p.js("return [...document.querySelectorAll('#locks .lock > section')].map((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().right])")
+        assert p.js("""const range = document.createRange(); return Math.max(...[...document.querySelectorAll('#locks .lock > section:first-child td')].map((e) => {
+            range.selectNodeContents(e); return range.getBoundingClientRect().right; }))""") <= first[1] < second[0]
+    finally:
+        driver.set_window_size(1400, 900)
+
+
+def test_small_ways_are_counted(page):
+    """Of a tree of stacks what has below 1 % is no line, but told of."""
+    p = page("locks", "#tab=locks")
+    work = p.js("return jstrobe.data.work")
+    work["lockNames"] += ["big.A", "small.B", "small.C", "small.D"]
+    n = len(work["lockNames"]) - 4
+    packed = b""
+    for frames in ([n], [n, n + 1], [n + 2], [n + 3]):
+        packed += bytes([len(frames), *frames, 0])
+    row = dict(work["lockRows"][0], waiting=[["x", 1, 985], ["x", 1, 5], ["x", 1, 4], ["x", 1, 6]])
+    text = p.path.read_text()
+    start = text.index('"work":') + len('"work":')
+    _, end = json.JSONDecoder().raw_decode(text[start:])
+    row["having"] = []
+    p.path = p.path.with_name("ways.html")
+    p.path.write_text(text[:start] + json.dumps({**work, "lockRows": [row], "lockStacks": base64.b64encode(packed).decode()}).replace("<", "\\u003c") + text[start + end:])
+    p.open("#tab=locks")
+    assert p.js(LINES, "#locks .lock section:last-child .stacks > *") == ["99 % big.A", "3 ways below 1 % are left out"]
+
+
+def test_it_is_told_that_it_is_of_all(page):
+    """A selection, and steps over the graph, do not change the tab: it says so above the table."""
+    p = page("locks", "#tab=locks")
+    assert not p.js("return document.querySelectorAll('#locks .whole').length")
+    p.open("#tab=locks&edit=drop%20shop%2FStock.reserve")
+    assert p.text("#locks .whole") == "Of all stacks: the steps that edit the graph do not change this tab."
+    assert len(p.js(CELLS, "#locks .list > section tbody tr")) == 1
+
+
+def test_a_selection_does_not_change_it(page):
+    p = page("marks", "#tab=locks")
+    rows = p.js(CELLS, "#locks .list > section tbody tr")
+    p.open("#tab=locks&sel=1000-2000&edit=drop%20x")
+    assert p.js(CELLS, "#locks .list > section tbody tr") == rows
+    assert p.text("#locks .whole") == "Of the whole time, all threads and all stacks: the selection above and the steps that edit the graph do not change this tab."
+    p.open("#tab=locks&sel=1000-2000")
+    assert p.text("#locks .whole") == "Of the whole time and all threads: the selection above does not change this tab."
+    assert p.js("return document.querySelector('#locks .list').firstChild.className") == "whole"
 
 
 def test_only_where_there_are_locks(page):
