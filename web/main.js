@@ -240,7 +240,8 @@ function renderKinds() {
   const kinds = [2, 3, 1, 0, 5, 8, 6, 7].map((i) => ({ ...sums[i], i, tell: 'on top of the stack' }));
   // a thread that waits runs no code: what it did is told, the kinds are the legend of the boxes alone
   const told = D.work ? activitySums(state.unit).map((value, i) => ({ ...DOING[i], value, tell: 'The thread ' + D.work.activities[i][1] })) : kinds;
-  const all = told.reduce((sum, part) => sum + part.value, 0);
+  const all = state.edit && !D.work ? everything() : told.reduce((sum, part) => sum + part.value, 0), left = all - told.reduce((sum, part) => sum + part.value, 0);
+  if (left > 1e-6 * all) told.push({ css: 'left', label: 'Left out', value: left, tell: 'of the stacks, by the steps above the graph' });
   for (const { css, label, value, tell } of told) {
     if (!value) continue;
     const part = make('i', css), item = make('span');

@@ -11,10 +11,15 @@ const MENU_STYLE = [
   '#edits { flex: none; display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; padding: 0 16px 6px; font-variant-numeric: tabular-nums; }',
   '#edits button { border: 1px solid var(--line); background: var(--accent-soft); border-radius: 7px; padding: 1px 9px; max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }',
   '#edits button.none { text-decoration: line-through; } #edits button.all { background: var(--paper); color: var(--accent); }',
+  '#kinds i.left { background: var(--line); }',
+  '#edits.unused { color: var(--pale); } #edits.unused button { background: none; color: var(--pale); border-style: dashed; }',
   '#crumbs button.what { border: 1px solid var(--line); margin-left: 6px; min-width: 28px; flex: none; }',
   '#told { position: fixed; z-index: 6; left: 50%; bottom: 14px; transform: translateX(-50%); padding: 4px 14px; border-radius: 7px; background: var(--text); color: var(--paper); } #told:empty { display: none; }',
   '#copied textarea { width: min(70vw, 460px); height: 40vh; }',
 ].join('\n');
+
+/* Tabs that steps do not change, and what these are of. */
+const UNEDITED = { threads: 'threads are of all stacks', io: 'files and peers are of all stacks', lanes: 'the timeline is of all stacks', heatmap: 'the heatmap is of all stacks', latency: 'spans are the program\'s own', 'events-table': 'events are the recording\'s own', locks: 'locks are of all stacks', memory: D.memory && D.memory.places ? 'native memory is of all stacks' : '' };
 
 /* Where the focus is. */
 /** @returns {any} */
@@ -188,8 +193,9 @@ class FrameMenu {
   /* ---- what is drawn ---- */
 
   draw() {
-    const { list } = this.edits, root = new CalleeNode(0, null), left = selfOf(root, state.unit);
+    const { list } = this.edits, unedited = UNEDITED[state.tab], root = new CalleeNode(0, null), left = selfOf(root, state.unit);
     this.bar.hidden = !list.length;
+    this.bar.classList.toggle('unused', Boolean(unedited));
     if (list.length) {
       this.bar.replaceChildren(...list.map(({ what, name }, at) => {
         const id = D.names.findIndex((_, i) => methodName(i) === name), known = id >= 0;
@@ -199,7 +205,8 @@ class FrameMenu {
         b.addEventListener('click', () => change(this.edits.without(at), true));
         return b;
       }));
-      if (left) this.bar.append(make('span', '', `${percent(left, everything())} left out`));
+      if (unedited) this.bar.append(make('span', '', `not applied here: ${unedited}`));
+      else if (left) this.bar.append(make('span', '', `${percent(left, everything())} left out`));
       if (list.length > 1) {
         const all = make('button', 'all', 'Undo all');
         all.type = 'button';

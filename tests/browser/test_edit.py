@@ -152,8 +152,14 @@ def test_all_views_are_of_what_is_left(page, stacks):
     rows = p.js("return jstrobe.methods('').map((r) => [jstrobe.data.names[r.id], r.selfSamples, r.samples])")
     assert {name: n for name, n, _ in rows if n} == dict(tops)
     assert {name: n for name, _, n in rows}[PARSE] == sum(own.values()) and VALUE not in {name for name, _, _ in rows}
-    p.open("#tab=tree&unit=samples&" + address(edit, ("hide", VALUE)))
+    # shares of kinds are of the whole profile, too
+    p.open("#unit=samples&" + address(edit, ("hide", VALUE)))
     whole = sum(own.values()) + out
+    legend = dict(p.js("return [...document.querySelectorAll('#kinds .legend:not(.graph-kinds) > span')].map((s) => [s.childNodes[1].textContent.trim(), s.title])"))
+    assert f"{100 * out / whole:.2f} %" in legend["Left out"] and len(legend) > 1
+    assert sum(float(re.search(r"([\d.]+) %", text)[1]) for text in legend.values()) == pytest.approx(100, abs=0.1)
+    assert p.js("return [...document.querySelectorAll('#kinds .bar i')].reduce((sum, i) => sum + parseFloat(i.style.width), 0)") == pytest.approx(100, abs=0.1)
+    p.open("#tab=tree&unit=samples&" + address(edit, ("hide", VALUE)))
     assert p.js("return document.querySelector('#tree tbody tr td').textContent") == f"{100 * sum(own.values()) / whole:.2f} %"
     p.search("HashMap")
     hit = sum(n for way, n in own.items() if any("HashMap" in f for f in way))
@@ -205,6 +211,21 @@ def test_menu_by_mouse_keys_and_button(page, stacks):
     p.click("#crumbs button.what")
     assert p.text("#menu p") == "Parser.parse"
     assert p.js("return [...document.querySelectorAll('#menu [role=menuitem]')].every((b) => b.textContent && b.title)")
+
+
+def test_the_bar_says_where_it_is_not_applied(page):
+    p = page("marks")
+    name = p.js("return jstrobe.methods('')[0].text")
+    p.open("#" + address(("drop", name)))
+    assert "left out" in p.text("#edits")
+    for tab, applied in (("graph", True), ("tree", True), ("methods", True), ("sandwich", True), ("chart", True), ("threads", False), ("lanes", False),
+                         ("heatmap", False), ("latency", False), ("events-table", False), ("locks", False)):
+        p.click(f"#tabs [data-tab={tab}]")
+        assert ("not applied here: " in p.text("#edits"), " left out" in p.text("#edits")) == (not applied, applied), tab
+        assert p.js("return document.querySelector('#edits').classList.contains('unused')") != applied
+    # a step can be taken back there
+    p.click("#edits button")
+    assert p.js("return [jstrobe.state.tab, jstrobe.state.edit, document.querySelector('#edits').hidden]") == ["locks", "", True]
 
 
 def test_hiding_keeps_the_zoom(page, stacks):
