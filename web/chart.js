@@ -102,9 +102,23 @@ class Chart extends Graph {
     return asked !== undefined ? asked : ofLane !== undefined || (T.selected && T.selected.lane) ? ofLane : this.all()[0];
   }
 
-  /* What THREAD has, of the part of the time that is selected. */
+  /* What THREAD has, of the part of the time that is selected, and of what steps have left. */
   weightOf(thread) {
+    if (state.edit) return this.weightsLeft()[thread];
     return T.selected ? T.threadSums[thread][1] : T.threadWeight[thread];
+  }
+
+  weightsLeft() {
+    const part = T.selected || { from: 0, to: T.steps, lane: '' }, key = [state.edit, part.from, part.to, part.lane, part.text].join('\n');
+    if (this.leftOf === key) return this.left;
+    const left = this.left = new Float64Array(D.threads.length), add = (i, { weight }) => {
+      const thread = T.thread[T.place[i]];
+      if (thread >= 0 && T.drawn[T.place[i]]) left[thread] += weight;
+    };
+    if (part.each) part.each(add);
+    else eachMoment(part.from, part.to, placesOfLane(part.lane), add);
+    this.leftOf = key;
+    return left;
   }
 
   all() {

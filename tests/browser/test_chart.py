@@ -163,6 +163,28 @@ def test_chart_follows_the_steps(page):
     assert name not in {b[1] for b in p.js(BOXES)} and p.js(BOXES)
 
 
+def test_chart_begins_with_what_is_left(page):
+    """Not with the thread that is heaviest without the steps: nothing may be left of it."""
+    p = page("time", "#tab=chart&idle=1")
+    moments, first = p.js(MOMENTS), p.js(CHOSEN)
+
+    def left_without(name):
+        sums = Counter()
+        for thread, _, _, _, weight, way in moments:
+            sums[thread] += weight * (name not in way)
+        return sums
+    name, left = next((name, left) for name, left in ((name, left_without(name)) for name in sorted({name for *_, way in moments for name in way}))
+                      if max(left.values()) > 0 == left[first])
+    p.open("#tab=chart&idle=1&" + address(("drop", name)))
+    (heaviest, weight), = left.most_common(1)
+    assert p.js(CHOSEN) == heaviest != first and p.js(BOXES)
+    assert p.js("return jstrobe.more.chart.weightOf(arguments[0])", heaviest) == pytest.approx(weight)
+    # of a part of the time
+    p.open("#tab=chart&idle=1&sel=5000-9000&" + address(("drop", name)))
+    shown, all_of_it = p.js("return jstrobe.more.chart.weightOf(arguments[0])", heaviest), p.js("return jstrobe.time.threadSums.map((sum) => sum[1])")
+    assert 0 <= shown <= all_of_it[heaviest] and p.js(CHOSEN) == max(range(len(all_of_it)), key=lambda t: p.js("return jstrobe.more.chart.weightOf(arguments[0])", t))
+
+
 def test_no_chart_without_times(page):
     assert not page("more-demo").js("return document.querySelector('#chart')")
     assert not page("time-agent").js("return document.querySelector('#chart, #sandwich, #edits')")
