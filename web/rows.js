@@ -23,15 +23,16 @@ function pointsOfRow(key) {
   return points;
 }
 
-/* The point of POINTS, which are by time, that is nearest to NS. */
-function nearestPoint(points, ns) {
+/* The point of POINTS, which are by time, that was known last at NS; null: none yet, or what it is of had ended. */
+function pointKnown(points, ns) {
   let low = 0, high = points.length;
   while (low < high) {
-    const mid = low + high >> 1;
-    if (points[mid].at < ns) low = mid + 1;
+    const mid = low + high >> 1, { at, from = at } = points[mid];
+    if (from <= ns) low = mid + 1;
     else high = mid;
   }
-  return low > 0 && (low === points.length || ns - points[low - 1].at < points[low].at - ns) ? points[low - 1] : points[low];
+  const known = points[low - 1];
+  return known && (known.to === undefined || ns <= known.to) ? known : null;
 }
 
 const shareOfCpus = (n) => `${(100 * n / WHOLE_CPU).toFixed(n < WHOLE_CPU / 10 ? 1 : 0)} %`;
@@ -39,7 +40,7 @@ const ofCpus = () => (M.rows.cores ? ` of ${count(M.rows.cores)} CPUs` : ' of al
 /** @type {any[]} */
 const ROWS_SHOWN = [
   { key: 'cpu', over: 'machine', colour: (get) => get('--accent'), text: (most, over) => `CPU of the process, up to ${shareOfCpus(most)}${ofCpus()}${over ? `, grey: of the machine, up to ${shareOfCpus(over)}` : ''}`,
-    tell: (p, over) => `CPU of the process ${spread2(p, shareOfCpus)}${over ? `, of the machine ${spread2(over, shareOfCpus)}` : ''}${ofCpus()}` },
+    tell: (p, over) => `CPU of the process ${spread2(p, shareOfCpus)}${over ? `, of the machine ${spread2(over, shareOfCpus)}` : ''}${ofCpus()}, at ${moment(p.at / T.step)}` },
   { key: 'heap', colour: () => 'hsl(165 55% 42%)', text: (most) => `Heap after collections, up to ${bytes(most)}`, tell: (p) => `Heap after the collection at ${moment(p.at / T.step)}: ${spread2(p, bytes)}` },
   { key: 'allocated', colour: () => 'hsl(265 50% 62%)', text: (most) => `Allocated between collections, up to ${bytes(most)} a second`, tell: (p) => `Allocated ${bytes(p.mean)} a second, ${moment(p.from / T.step)} – ${moment(p.to / T.step)}` },
   { key: 'deopts', band: true, colour: () => 'hsl(32 90% 50%)', text: () => 'Deoptimisations', one: 'deoptimisation', more: 'deoptimisations' },
@@ -180,7 +181,8 @@ class OverviewRows {
   point(event) {
     const box = this.canvas.getBoundingClientRect(), scale = (seen.to - seen.from) * T.step / box.width, ns = seen.from * T.step + (event.clientX - box.left) * scale, tip = $('#tip');
     const lines = this.rows.map((row) => {
-      if (!row.band) return row.tell(nearestPoint(row.points, ns), row.beside.length ? nearestPoint(row.beside, ns) : null);
+      const known = row.band ? null : pointKnown(row.points, ns);
+      if (!row.band) return known ? row.tell(known, pointKnown(row.beside, ns)) : '';
       const around = Math.max(2 * scale, M.duration / MARK_PARTS / 2), n = row.points.reduce((sum, p) => sum + (Math.abs(p.at - ns) <= around ? p.most : 0), 0);
       return n ? `${count(n)} ${n === 1 ? row.one : row.more} in this part of the time` : '';
     }).filter(Boolean);

@@ -23,14 +23,19 @@ def pixel(page, seconds, y, whole=10):
 def test_tips(page):
     p = page("marks")
     assert "2 deoptimisations in this part of the time" in tip_at(p, 1.0)
+    # what was known last, and when that was: nothing of what is still to come
     cpu, heap, allocated = tip_at(p, 4.7)[:3]
-    assert cpu == "CPU of the process 30 %, of the machine 50 % of 2 CPUs"
+    assert cpu.startswith("CPU of the process 29 %, of the machine 50 % of 2 CPUs, at 3.98")
     assert heap.startswith("Heap after the collection at 3.99") and heap.endswith(": 12 MB")
     # (50 MB - 12 MB) in the two seconds between
     assert allocated.startswith("Allocated 19 MB a second, 3.99")
     assert tip_at(p, 4.985)[-1] == "10 classes loaded in this part of the time"
     # a peak beside a usual value
-    assert tip_at(p, 2.99)[0] == "CPU of the process 28 % to 90 %, of the machine 50 % of 2 CPUs"
+    assert tip_at(p, 2.995)[0].startswith("CPU of the process 28 % to 90 %, of the machine 50 % of 2 CPUs, at 2.99")
+    assert tip_at(p, 1.9)[0].startswith("CPU of the process 26 %") and not any("Heap" in line or "Allocated" in line for line in tip_at(p, 1.9))
+    assert [line for line in tip_at(p, 2.5) if "Heap" in line][0].endswith(": 10 MB") and any("2 s" in line or "1.99" in line for line in tip_at(p, 2.5))
+    # between the last collection and the end the rate is not known
+    assert any("Heap" in line and "14 MB" in line for line in tip_at(p, 8)) and not any("Allocated" in line for line in tip_at(p, 8))
 
 
 def test_legend_and_drawing(page):
