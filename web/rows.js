@@ -2,7 +2,7 @@
  * heap after collections, what was allocated between them; and when code was deoptimised and classes were loaded. M.rows is
  * written by src/profile/views/rows_page.c: each is a bounded number of parts of the time, with least, most and mean.
  */
-const ROW_HIGH = 22, BAND_HIGH = 8, ROW_GAP = 2, WHOLE_CPU = 1e6;
+const ROW_HIGH = 22, BAND_HIGH = 8, ROW_GAP = 2, WHOLE_CPU = 1e6, TEXT_PLACES = [2, 6, 11];
 
 /* Points of the row that KEY says: [{ at, least, most, mean }] in ns. */
 function pointsOfRow(key) {
@@ -138,13 +138,26 @@ class OverviewRows {
     c.restore();
     c.font = '10px system-ui, sans-serif';
     c.textBaseline = 'top';
-    const text = row.text(row.most, row.mostBeside);
+    const text = row.text(row.most, row.mostBeside), at = row.top + this.placeOfText(row, x, (value) => y(value) - row.top, c.measureText(text).width);
     c.strokeStyle = get('--paper'); /* what is drawn below the text can still be seen */
     c.lineWidth = 3;
-    c.strokeText(text, 4, row.top + 2);
+    c.strokeText(text, 4, at);
     c.lineWidth = 1;
     c.fillStyle = get('--pale');
-    c.fillText(text, 4, row.top + 2);
+    c.fillText(text, 4, at);
+  }
+
+  /* Where text WIDE pixels long lies over least of the lines of ROW: at its top, in the middle or at its bottom. */
+  placeOfText(row, x, y, wide) {
+    const over = TEXT_PLACES.map(() => 0);
+    for (const points of [row.points, row.beside]) points.forEach((p, i) => {
+      const next = points[i + 1] || p, [a, b] = p.to === undefined ? [x(p.at), x(next.at)] : [x(p.from), x(p.to)], end = p.to === undefined ? next.mean : p.mean;
+      for (let at = Math.max(a, 4); at < Math.min(b, 4 + wide); at += 4) {
+        const high = y(p.mean + (end - p.mean) * (at - a) / (b - a));
+        TEXT_PLACES.forEach((top, k) => { if (high >= top - 1 && high <= top + 11) over[k]++; });
+      }
+    });
+    return TEXT_PLACES[over.indexOf(Math.min(...over))];
   }
 
   /* The mean as a line, what lies between least and most paler. */

@@ -56,6 +56,16 @@ def test_legend_and_drawing(page):
     assert tip_at(p, 0.985, whole=2)[-1] == "10 classes loaded in this part of the time"
 
 
+def test_text_leaves_the_lines(page):
+    """The machine's 100 % lie at the top of the row: the text stands below them, between them and a line at the bottom, if there is one."""
+    p = page("marks")
+
+    def place(*rows):
+        return p.js("""const lines = arguments[0].map((mean) => [0, 1e9, 2e9].map((at) => ({ at, mean: mean * 1e6 })));
+            return jstrobe.more.overview.placeOfText({ points: lines[0], beside: lines[1] || [] }, (ns) => ns / 1e7, (value) => 21 - value / 1e6 * 19, 120)""", rows)
+    assert place(1) == 6 and place(0.02, 1) == 6 and place(0.02) == 2 and place(0.5, 1) == 6 and place(0.02, 0.5) == 2
+
+
 def test_dragging_selects(page):
     from test_time import drag
     p = page("marks")
