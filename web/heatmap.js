@@ -108,13 +108,13 @@ class Heatmap {
     for (let k = 0; k < this.columns; k += across) {
       const x = HEAT_LEFT + k * this.wide;
       c.fillRect(x, height, 1, 4);
-      if (k * this.wide < Math.max(1, Math.min(wide, width - 44))) c.fillText(`${+(begin + k * column).toFixed(3)} s`, x + 3, height + AXIS);
+      if (k * this.wide < Math.max(1, Math.min(wide, width - 44))) c.fillText(axisTime(begin + k * column, across * column, begin), x + 3, height + AXIS);
     }
     c.textAlign = 'right';
     for (let n = 0; n * down < column * 0.999; n++) {
       const y = n * down / column * height;
       c.fillRect(HEAT_LEFT - 5, y, 4, 1);
-      if (y < height - 8) c.fillText(`+${(n * down).toFixed(digits)} s`, HEAT_LEFT - 7, Math.max(12, y + 6));
+      if (y < height - 8) c.fillText(isLong() && down >= 60 ? `+${n * down / 60} min` : `+${(n * down).toFixed(digits)} s`, HEAT_LEFT - 7, Math.max(12, y + 6));
     }
     c.textAlign = 'left';
   }
@@ -133,7 +133,7 @@ class Heatmap {
 
   say() {
     const column = this.column * T.step / 1e9;
-    this.hint.replaceChildren(make('span', '', `A column is ${+column.toFixed(3)} s, from top to bottom; a cell ${time(this.column * T.step / this.rows)}. Darker is more. Drag from cell to cell to select.${this.fine ? ` Which stacks there were is known by steps of ${time(T.step)}: a selection takes whole ones.` : ''}`));
+    this.hint.replaceChildren(make('span', '', `A column is ${isLong() && column >= 60 ? time(column * 1e9) : `${+column.toFixed(3)} s`}, from top to bottom; a cell ${time(this.column * T.step / this.rows)}. Darker is more. Drag from cell to cell to select.${this.fine ? ` Which stacks there were is known by steps of ${time(T.step)}: a selection takes whole ones.` : ''}`));
   }
 
   point(event) {

@@ -104,7 +104,13 @@ function stepsAt(canvas, event) {
 /* Round times of LENGTH seconds, each with some room of so many PIXELS. */
 function roundTime(length, pixels, room) {
   const raw = length / Math.max(2, pixels / room), power = 10 ** Math.floor(Math.log10(raw));
+  if (isLong() && raw > 10) return [20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200].find((n) => n >= raw) || Math.ceil(raw / 86400) * 86400;
   return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
+}
+
+/* S seconds on an axis that has a time EVERY so many from BEGIN on. */
+function axisTime(s, every, begin = 0) {
+  return isLong() ? clock(s, every < 1 ? 2 : 0, every % 60 > 0 || begin % 60 > 0) : `${+s.toFixed(3)} s`;
 }
 
 /* The axis of the part of the time that is seen, in the last pixels above BOTTOM. */
@@ -116,7 +122,7 @@ function drawTimes(c, width, bottom, get) {
   for (let n = Math.ceil(begin / every - 1e-9); n * every <= begin + length; n++) {
     const x = (n * every - begin) / length * width;
     c.fillRect(Math.min(x, width - 1), bottom - AXIS, 1, 4);
-    if (x < width - 40) c.fillText(`${+(n * every).toFixed(3)} s`, x + 3, bottom);
+    if (x < width - 40) c.fillText(axisTime(n * every, every), x + 3, bottom);
   }
 }
 

@@ -301,9 +301,19 @@ function spread(row, first, count, i, weight, from, scale) {
   row[first + last] += weight * Math.max(0, end - last) / long;
 }
 
+/* From two hours on times are told as hours, minutes and seconds: "1:05:09". */
+const isLong = () => T.steps * T.step >= 7200e9;
+
+function clock(s, digits, seconds = true) {
+  const two = (/** @type {number} */ n) => String(n).padStart(2, '0'), n = Math.round(s * 10 ** digits), whole = Math.floor(n / 10 ** digits);
+  const parts = `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}`;
+  return parts + (seconds ? ':' + two(whole % 60) : '') + (digits ? '.' + String(n % 10 ** digits).padStart(digits, '0') : '');
+}
+
 /* "12.345 s", as exact as the steps are. */
 function moment(steps) {
   const s = steps * T.step / 1e9, digits = s < 100 ? 2 : 1;
+  if (isLong()) return clock(s, T.step < 1e9 ? 1 : 0);
   if (s < 120) return s.toFixed(T.step < 1e7 && s < 10 ? 3 : digits) + ' s';
   return `${Math.floor(s / 60)} min ${(s % 60).toFixed(1).padStart(4, '0')} s`;
 }

@@ -229,6 +229,29 @@ def test_heatmap_has_axes(page):
     assert drawn == [True, True]
 
 
+def test_a_day_has_hours(page):
+    """From two hours on times are told as the headline has them, on axes, too."""
+    p = page("time")
+    step = json.loads("[" + re.search(r'"time":\{[^}]*?"step":(\d+)', p.path.read_text(encoding="utf-8"))[1] + "]")[0]
+    p.path = rewritten(p.path, "day", lambda text: text.replace(f'"step":{step}', f'"step":{86400 * 10**9 // 10000}', 1))
+    p.open()
+    assert p.js("return jstrobe.time.steps * jstrobe.time.step") == 86400e9
+    assert "that part of 24:00:00 alone" in p.text("#time .said")
+    p.js("""window.drawn = []; const draw = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...more) { drawn.push(text); draw.call(this, text, ...more); };""")
+    p.js("jstrobe.change({ sel: '3456000-7344000' })")
+    assert "0:57:36 – 2:02:24" in p.text("#time .said")
+    axis = [t for t in p.js("return drawn") if ":" in t or t.endswith(" s")]
+    assert axis[:3] == ["0:00", "2:00", "4:00"], axis
+    p.js("drawn.length = 0; jstrobe.change({ tab: 'heatmap', sel: '' })")
+    p.wait("return drawn.some((t) => t.endsWith(' min'))")
+    axis = p.js("return drawn")
+    assert not [t for t in axis if t.endswith(" s")] and "0:00" in axis and re.search("A column is .*(min|h)", p.text("#heatmap .time-said")), axis
+    # a part of it that is short has seconds
+    p.open("#seen=3600000-3720000")
+    assert p.js("return jstrobe.time.steps * jstrobe.time.step") == 86400e9 and p.logs() == []
+
+
 def test_heatmap_selects(page):
     p = page("time")
     p.click("#tabs [data-tab=heatmap]")
