@@ -1,9 +1,9 @@
 /*
  * saved_marks.c - the member `marks` of a result in JSON (views/marks_json.c), back into the marks of a recording.
  *
- * It is believed only as a whole. Of a part of the time (--from, --to) those that are told one by one are taken as a
- * recording's are. Of the others it is known in which part of the whole time they began, and how long all of their name
- * lasted: their times are in proportion.
+ * It is believed only as a whole, and left out where a clock has jumped by years. Of a part of the time (--from, --to)
+ * those that are told one by one are taken as a recording's are. Of the others it is known in which part of the whole
+ * time they began, and how long all of their name lasted: their times are in proportion.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +41,7 @@ struct table {
 	struct saved_rows rows;
 	size_t lengths[COLUMNS];
 	bool has[COLUMNS], has_kept;
+	bool too_long;                /* of more time than a result can be of */
 };
 
 /* What of the file's time is wanted, ns since its start. */
@@ -178,14 +179,15 @@ static void read_event(struct saved *s, struct table *t)
 			json_skip(&s->j);
 		}
 	}
-	if (first > last || last > SAVED_LONGEST)
-		wrong(s, "events that end before they begin, or behind any result");
+	if (first > last)
+		wrong(s, "events that end before they begin");
+	t->too_long |= last > SAVED_LONGEST;
 	event.first = (int64_t)first;
 	event.last = (int64_t)last;
 	*kept = event;
 }
 
-static void put(struct saved *s, struct kept_mark *mark, enum column column)
+static void put(struct saved *s, struct table *t, struct kept_mark *mark, enum column column)
 {
 	bool none = column >= THREAD && json_peek(&s->j) == 'n';
 	uint64_t value = 0;
@@ -194,8 +196,7 @@ static void put(struct saved *s, struct kept_mark *mark, enum column column)
 		json_skip(&s->j);
 	else
 		value = json_number(&s->j);
-	if (column == AT && value > SAVED_LONGEST)
-		wrong(s, "a time behind any result");
+	t->too_long |= column == AT && value > SAVED_LONGEST;
 	if (column >= NAME && value >= UINT32_MAX)
 		wrong(s, "a number beyond any result");
 	if (column == AT)
@@ -224,7 +225,7 @@ static void read_column(struct saved *s, struct table *t, enum column column)
 		mark = n < t->marks.count ? &t->marks.items[n] : VECTOR_PUSH(&t->marks);
 		s->no_memory |= !mark;
 		if (mark)
-			put(s, mark, column);
+			put(s, t, mark, column);
 		n++;
 	}
 	t->lengths[column] = n;
@@ -325,8 +326,6 @@ static void check(struct saved *s, struct table *t)
 	int64_t before = 0;
 	size_t i;
 
-	if (t->duration > SAVED_LONGEST)
-		wrong(s, "more than ten years of time");
 	if (t->names.count > NAMES_MOST || t->marks.count > MARKS_MOST)
 		wrong(s, "more names or marks than any result");
 	for (i = 0; i < COLUMNS; i++)
@@ -340,6 +339,15 @@ static void check(struct saved *s, struct table *t)
 	}
 	for (i = 0; i < t->names.count && goes_on(s); i++)
 		check_name(s, t, &t->names.items[i]);
+}
+
+/* Whether they are of more time than a result can be of, which is said then. */
+static bool is_too_long(const struct saved *s, const struct table *t)
+{
+	if (!t->too_long && !t->rows.too_long && t->duration <= SAVED_LONGEST)
+		return false;
+	buffer_printf(s->notes, "pauses, spans and other events are left out, as they would be in over ten years\n");
+	return true;
 }
 
 /* ---- what it comes to ---- */
@@ -510,10 +518,11 @@ void saved_marks(struct saved *s)
 	}
 	s->has_marks = true;
 	read_members(s, &t);
-	if (goes_on(s))
+	if (goes_on(s) && !is_too_long(s, &t)) {
 		check(s, &t);
-	if (goes_on(s))
-		add(s, &t);
+		if (goes_on(s))
+			add(s, &t);
+	}
 	free(t.names.items);
 	free(t.pairs.items);
 	free(t.threads.items);

@@ -51,8 +51,9 @@ static void keep(struct saved *s, struct saved_rows *to, enum mark_row row, cons
 	for (i = 0; i < count && !s->no_memory; i++) {
 		const struct profile_mark_part *p = &parts[i];
 
-		if (!p->count || p->min > p->last || p->last > p->max || p->last_at > SAVED_LONGEST ||
-		    p->sum < p->max || (i && p->last_at < parts[i - 1].last_at)) {
+		to->too_long |= p->last_at > SAVED_LONGEST;
+		if (!p->count || p->min > p->last || p->last > p->max || p->sum < p->max ||
+		    (i && p->last_at < parts[i - 1].last_at)) {
 			wrong(s, "a row whose numbers do not fit together");
 			return;
 		}

@@ -13,6 +13,7 @@ struct saved_row {
 };
 struct saved_rows {
 	VECTOR(struct saved_row) items;
+	bool too_long; /* of more time than a result can be of */
 };
 
 /* The array behind the key; what cannot be makes S wrong. */

@@ -2,7 +2,7 @@
  * saved_times.c - the member `times` of a result in JSON (writers/json_times.c), back into the moments of its event.
  *
  * It is believed only as a whole, and only if it fits the stacks in front of it: else a file of a few bytes could claim
- * samples that were never taken, in years that never were.
+ * samples that were never taken. Years that never were are left out: of a recording whose clock jumped we write such.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,17 +99,27 @@ static void read_member(struct saved *s, struct table *t, const char *key)
 
 static void check_shape(struct saved *s, const struct table *t)
 {
-	uint64_t all;
 	unsigned i;
 
-	if (!t->step || !t->quantum || __builtin_mul_overflow(t->step, t->steps, &all) || all > SAVED_LONGEST ||
-	    t->steps > UINT32_MAX)
-		wrong(s, "steps of no length, or more than ten years of them");
+	if (!t->step || !t->quantum)
+		wrong(s, "steps or weights of nothing");
 	if (!t->has[AT] || !t->has[STACK])
 		wrong(s, "no `at`, or no `stack`");
 	for (i = 0; i < COLUMNS; i++)
 		if (t->has[i] && t->lengths[i] != t->count)
 			wrong(s, "columns that are not as long as `count` says");
+}
+
+/* Whether they are of more time than a result can be of, which is said then. */
+static bool is_too_long(const struct saved *s, const struct table *t)
+{
+	uint64_t all;
+
+	if (!__builtin_mul_overflow(t->step, t->steps, &all) && all <= SAVED_LONGEST)
+		return false;
+	buffer_printf(s->notes, "%s: when its samples were taken is left out, as that would be in over ten years\n",
+		      s->event);
+	return true;
 }
 
 /* Row I with what missing columns say. */
@@ -244,11 +254,24 @@ static void add_row(struct saved *s, const struct table *t, const struct profile
 		    row->samples, row->weight * t->quantum);
 }
 
+static void take_rows(struct saved *s, const struct table *t)
+{
+	size_t i;
+
+	check_rows(s, t);
+	if (goes_on(s) && s->part)
+		saved_begin_part(s);
+	for (i = 0; goes_on(s) && i < t->rows.count; i++) {
+		const struct profile_moment row = whole(s, t, i);
+
+		add_row(s, t, &row);
+	}
+}
+
 void saved_times(struct saved *s)
 {
 	struct table t = {.quantum = 1};
 	const char *key;
-	size_t i;
 
 	if (!s->times_wanted || s->family == UINT32_MAX) {
 		json_skip(&s->j);
@@ -260,14 +283,7 @@ void saved_times(struct saved *s)
 		read_member(s, &t, key);
 	if (goes_on(s))
 		check_shape(s, &t);
-	if (goes_on(s))
-		check_rows(s, &t);
-	if (goes_on(s) && s->part)
-		saved_begin_part(s);
-	for (i = 0; goes_on(s) && i < t.rows.count; i++) {
-		const struct profile_moment row = whole(s, &t, i);
-
-		add_row(s, &t, &row);
-	}
+	if (goes_on(s) && !is_too_long(s, &t))
+		take_rows(s, &t);
 	free(t.rows.items);
 }
