@@ -151,12 +151,13 @@ class Latency {
     this.match = match;
     if (!names.length) list.append(make('p', 'nothing', 'Nothing matches.'));
     else list.append(this.table(names, first, last), this.slowest(names));
+    if (names.some((name) => name.estimated)) list.append(make('p', 'hint', '~ estimated: this is a part of the time of a file that tells the longest spans one by one, and of the others how many began when.'));
     this.section.replaceChildren(list);
   }
 
   table(names, first, last) {
     const line = (name) => {
-      const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantileOf(name, share)), tell = (/** @type {any[]} */ [ns, exact]) => (exact ? '' : '~') + time(ns);
+      const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantileOf(name, share)), tell = (/** @type {any[]} */ [ns, exact]) => (exact && !name.estimated ? '' : '~') + time(ns);
       const label = make('td'), bars = make('td', 'bars-cell'), compare = make('td');
       label.append(make('bdi', '', nameOfMark(name)));
       label.title = nameOfMark(name);
@@ -173,7 +174,7 @@ class Latency {
         else change({ ...what, zoom: '', focus: '' }, true);
       });
       compare.append(button);
-      const row = linkedLine([numberCell(count(name.count)), numberCell(tell(p50)), numberCell(tell(p90)), numberCell(tell(p99)), numberCell(time(name.longest)), numberCell(time(name.sum)), bars, compare, label], () => {
+      const row = linkedLine([numberCell(aboutMarks(name, count(name.count))), numberCell(tell(p50)), numberCell(tell(p90)), numberCell(tell(p99)), numberCell(aboutMarks(name, time(name.longest))), numberCell(aboutMarks(name, time(name.sum))), bars, compare, label], () => {
         this.chosen = this.chosen === name ? null : name;
         this.show(this.match);
       });

@@ -14,8 +14,8 @@ const NO_MARKS = { names: [], items: '', count: 0, threads: [], gcs: [], events:
 const M = unpackMarks((PROFILES.find((p) => p.marks) || { marks: NO_MARKS }).marks);
 
 function unpackMarks(from) {
-  const { number } = numbersOf(from.items), names = from.names.map(([kind, name, n, sum, longest, parts, steps], index) => (
-    { index, kind, name, count: n, sum, longest, parts, steps, kept: [] }));
+  const { number } = numbersOf(from.items), names = from.names.map(([kind, name, n, sum, longest, parts, steps, estimated], index) => (
+    { index, kind, name, count: n, sum, longest, parts, steps, estimated, kept: [] }));
   const some = (kind) => names.some((name) => name.kind === kind);
   let at = 0;
   for (let i = 0; i < from.count; i++) {
@@ -27,6 +27,9 @@ function unpackMarks(from) {
   const shown = names.filter((name) => name.kind !== MARK_GC || !some(MARK_PAUSE)).sort((a, b) => b.kind - a.kind); /* as they are drawn: pauses over what they are part of */
   return { ...from, names, shown, spans: names.filter((name) => name.kind === MARK_SPAN).sort((a, b) => b.sum - a.sum) };
 }
+
+/* TEXT, which is of the marks of NAME: they may be a part of those that a file tells one by one only in part. */
+const aboutMarks = (name, text) => (name.estimated ? '~' : '') + text;
 
 /* The thread of MARK in D.threads, which has those alone that have samples; -1: it has none. */
 function threadOfMark(mark) {
@@ -104,7 +107,7 @@ class MarkRows {
       swatch.style.background = colour(get);
       item.prepend(swatch);
       item.append(make('b', '', count(n)));
-      item.title = names.slice(0, 20).map((name) => `${nameOfMark(name)}: ${count(name.count)}` + (name.sum ? `, ${time(name.sum)}, longest ${time(name.longest)}` : '')).join('\n');
+      item.title = names.slice(0, 20).map((name) => `${nameOfMark(name)}: ${aboutMarks(name, count(name.count))}` + (name.sum ? `, ${aboutMarks(name, time(name.sum))}, longest ${aboutMarks(name, time(name.longest))}` : '')).join('\n');
       legend.append(item);
     });
   }

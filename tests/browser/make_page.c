@@ -364,10 +364,10 @@ static void put_marks(struct profile *p)
 		{"jdk.ThreadStart", 12, 0, 0, 5 * NS_PER_MS, 9 * NS_PER_S, NULL, 0, 0, false},
 		{"</script>evil", 5, 3 * NS_PER_MS, 2 * NS_PER_MS, 0, NS_PER_S, "heap<i>Used", 5 << 20, 3 << 20, true}};
 	static struct profile_mark_name names[] = {
-		{MARK_KIND_PAUSE, "GC Pause", 8, 270 * NS_PER_MS, 200 * NS_PER_MS, 1, parts, pauses},
-		{MARK_KIND_SPAN, HOSTILE_SPAN, SPANS, 6 * NS_PER_S, 2 * NS_PER_S, SPANS, NULL, spans},
-		{MARK_KIND_EVENT, "deploy<b>", 1, 0, 0, 1, NULL, NULL},
-		{MARK_KIND_SPAN, "poll", POLLS, 4 * NS_PER_S, 3 * NS_PER_S, POLLS, NULL, polls}};
+		{MARK_KIND_PAUSE, "GC Pause", 8, 270 * NS_PER_MS, 200 * NS_PER_MS, 1, parts, pauses, false},
+		{MARK_KIND_SPAN, HOSTILE_SPAN, SPANS, 6 * NS_PER_S, 2 * NS_PER_S, SPANS, NULL, spans, false},
+		{MARK_KIND_EVENT, "deploy<b>", 1, 0, 0, 1, NULL, NULL, false},
+		{MARK_KIND_SPAN, "poll", POLLS, 4 * NS_PER_S, 3 * NS_PER_S, POLLS, NULL, polls, false}};
 	static struct profile_mark items[SPANS + POLLS + 2];
 	static struct profile_mark_thread threads[3];
 	static struct profile_marks marks = {names, items, gcs, threads, events, 4, SPANS + POLLS + 2, 1, 3, 2,

@@ -266,3 +266,22 @@ def test_one_carried_span_does_not_keep_the_others_from_wall_time(page):
         p.click("#latency button.slow")
         p.wait("return location.hash.includes('slow=1')")
         assert ("event=1" in p.js("return location.hash")) == wanted
+
+
+def test_what_is_estimated(page):
+    """Of a part of a file's time, sums of spans that it does not tell one by one are in proportion: each such is "~"."""
+    p = page("marks")
+    text = p.path.read_text(encoding="utf-8")
+    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
+    end = text.index("</script>", begin)
+    data = json.loads(text[begin:end])
+    for name in data["marks"]["names"]:
+        assert name[7] == 0
+        name[7] = int(name[1] == "poll")
+    p.path = p.path.with_name("estimated.html")
+    p.path.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+    p.open("#tab=latency")
+    names = p.js(ROWS, "#latency section:nth-child(1)")
+    assert [row[:6] + row[8:] for row in names] == [
+        ["22", "100 ms", "100 ms", "2 s", "2 s", "6 s", NAME], ["~11", "~100 ms", "~100 ms", "~3 s", "~3 s", "~4 s", "poll"]]
+    assert "estimated" in p.text("#latency > .list > .hint")

@@ -28,7 +28,7 @@ def marks_of(profiles):
         kind, text = m["names"][name][:2]
         of[kind, text].append((at, duration, m["threads"][thread - 1][1] if thread else None, m["gcs"][gc - 1] if gc else None))
     assert next(stream, None) is None
-    for kind, text, count, total, longest, parts, steps in m["names"]:
+    for kind, text, count, total, longest, parts, steps, _ in m["names"]:
         kept = of[kind, text]
         assert count == len(kept) + sum(parts[1::2])
         assert parts or (total == sum(x[1] for x in kept) and longest == max(x[1] for x in kept))

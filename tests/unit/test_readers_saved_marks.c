@@ -135,6 +135,7 @@ static struct profile_marks *make_marks(struct read_aggregate *f, unsigned names
 			kept_marks_add(&f->marks, kind, i == 3 ? 0 : text(f, name), &(struct kept_mark){
 				(int64_t)pick(LENGTH), kind == MARK_KIND_EVENT ? 0 : pick(k % 3 ? 1000 : NS_PER_S),
 				kind <= MARK_KIND_GC ? 1 + pick(4) : 0, 0, k % 4 == 3 ? LISTS_FAILED : threads[k % 4 % 3]});
+		kept_marks_said(&f->marks, kind, i == 3 ? 0 : text(f, name), 0, 0, 0)->estimated = i % 2;
 	}
 	for (i = 0; i < 3; i++)
 		kept_marks_gc(&f->marks, &(struct kept_gc){i, text(f, "G1New"), text(f, i ? "System.gc()" : "")});
@@ -165,7 +166,7 @@ static void check_same(const struct profile_marks *a, const struct profile_marks
 
 		assert_string_equal(x->name, y->name);
 		assert_true(x->kind == y->kind && x->count == y->count && x->sum == y->sum && x->longest == y->longest &&
-			    x->kept == y->kept);
+			    x->kept == y->kept && x->estimated == y->estimated);
 		same_counts(x->parts, y->parts, PROFILE_MARK_PARTS);
 		same_counts(x->steps, y->steps, PROFILE_MARK_STEPS);
 	}

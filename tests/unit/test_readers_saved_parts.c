@@ -13,6 +13,7 @@
 
 #include "profile/model/profile_marks.h"
 #include "profile/readers/readers.h"
+#include "profile/views/views.h"
 #include "profile/writers/format.h"
 
 #define HEAD(event, engine) "{\"schema\": 1, \"event\": \"" event "\", \"engine\": \"" engine "\", \"started_at\": " \
@@ -211,6 +212,17 @@ static void without_times_it_is_refused(void **state)
 	assert_non_null(strstr(err.text, "is no time"));
 }
 
+static void check_estimates_are_told(const struct profile *p)
+{
+	struct buffer out = BUFFER_INIT;
+
+	format_write(format_by_name("json"), &p, 1, &(struct format_options){.views = &views}, &out, NULL);
+	buffer_putc(&out, '\0');
+	assert_int_equal(out.failed, 0);
+	assert_non_null(strstr(out.data, "\"estimated\": true"));
+	buffer_free(&out);
+}
+
 /* Those that are kept as they are, of others such a share; other types only where they lie in it as a whole. */
 static void marks_of_a_part(void **state)
 {
@@ -248,6 +260,9 @@ static void marks_of_a_part(void **state)
 	assert_int_equal(m->names[0].sum, 5000 + (1001000 - 5000) / 10);
 	assert_int_equal(m->names[0].steps[mark_step(992)], 100);
 	assert_int_equal(m->names[0].steps[mark_step(5000)], 1);
+	assert_true(m->names[0].estimated);
+	assert_false(m->names[1].estimated);
+	check_estimates_are_told(convert_profiles(c, &count)[0]);
 	assert_int_equal(m->names[1].count, 2);
 	assert_int_equal(m->names[1].sum, 2500 * NS_PER_MS);
 	assert_int_equal(m->event_count, 1);

@@ -46,6 +46,7 @@ struct profile_mark_name {
 	uint64_t kept;          /* marks that are kept one by one */
 	const uint32_t *parts;  /* of those that are not: how many began in each part; NULL: all are kept */
 	const uint32_t *steps;  /* how many lasted how long, see mark_step; NULL: they have no length */
+	bool estimated;         /* all of this but those that are kept: of a part of a file's time, in proportion */
 };
 
 struct profile_mark {

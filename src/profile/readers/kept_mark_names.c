@@ -77,6 +77,7 @@ static void join_name(struct kept_mark_names *n, struct kept_mark_name *to, cons
 	to->sum = wide_add(to->sum, from->sum);
 	to->longest = MAX(to->longest, from->longest);
 	to->given_up = MAX(to->given_up, from->given_up);
+	to->estimated |= from->estimated;
 	join_lists(n, to, from);
 }
 

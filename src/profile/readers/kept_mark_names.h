@@ -24,6 +24,7 @@ struct kept_mark_name {
 	uint64_t count, sum, longest, kept;
 	int64_t given_up;       /* none that lasts so long or shorter is kept; below 0: all are */
 	uint32_t *parts, *steps;
+	bool estimated;         /* see struct profile_mark_name */
 };
 
 /* Zeroed: empty. */

@@ -380,7 +380,7 @@ static bool view_rest(const struct kept_marks *m, struct profile_marks *view, co
 		const struct kept_mark_name *n = &m->names.items[i];
 
 		names[i] = (struct profile_mark_name){n->kind, strings_get(strings, n->text), n->count, n->sum,
-						      n->longest, n->kept, n->parts, n->steps};
+						      n->longest, n->kept, n->parts, n->steps, n->estimated};
 	}
 	for (i = 0; i < m->events.count; i++) {
 		const struct other_event *e = &m->events.items[i];

@@ -37,6 +37,8 @@ static void put_name(struct json_writer *w, uint32_t i, const void *marks)
 	json_put_numbers(w, {"count", n->count}, {"sum_ns", n->sum}, {"longest_ns", n->longest});
 	put_pairs(w, "parts", n->parts, PROFILE_MARK_PARTS, part);
 	put_pairs(w, "lengths", n->steps, PROFILE_MARK_STEPS, mark_step_begin);
+	if (n->estimated)
+		json_put_bool(w, "estimated", true);
 }
 
 static void put_thread(struct json_writer *w, uint32_t i, const void *marks)

@@ -1,8 +1,8 @@
 /*
  * marks_page.c - the member `marks` of the page's data, for web/marks.js: what stood beside the samples, and when.
  *
- *   names    of each [kind, name, count, sum, longest, parts, steps]; kind: enum mark_kind; parts and steps: pairs of
- *            a number and how many there are of it (profile_marks.h)
+ *   names    of each [kind, name, count, sum, longest, parts, steps, estimated]; kind: enum mark_kind; parts and steps:
+ *            pairs of a number and how many there are of it (profile_marks.h); estimated: all of that is
  *   threads  of each [tid, name], gcs: of each [name, cause]
  *   items    of each mark that is kept, in the order of time, five varints: name, µs since the one before, ns that it
  *            lasted, thread + 1 (0: not known), number in gcs + 1 (0: none); count: how many
@@ -46,6 +46,7 @@ static void put_names(struct json_writer *w, const struct profile_marks *m)
 		json_put_number(w, NULL, n->longest);
 		put_pairs(w, n->parts, PROFILE_MARK_PARTS);
 		put_pairs(w, n->steps, PROFILE_MARK_STEPS);
+		json_put_number(w, NULL, n->estimated);
 		json_end(w);
 	}
 	json_end(w);

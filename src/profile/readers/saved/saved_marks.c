@@ -25,6 +25,7 @@ struct said_name {
 	uint32_t text;
 	uint64_t count, sum, longest;
 	size_t parts, parts_end, steps, steps_end; /* in table.pairs */
+	bool estimated;
 	uint64_t kept, kept_sum, unkept; /* of the marks that are told one by one: how many, how long; count - kept */
 };
 
@@ -67,6 +68,14 @@ static uint32_t text(struct saved *s)
 	const char *text = json_string(&s->j, &length);
 
 	return strings_add(&s->aggregate->strings, text, length);
+}
+
+static bool read_bool(struct saved *s)
+{
+	bool value = json_peek(&s->j) == 't';
+
+	json_skip(&s->j);
+	return value;
 }
 
 /* ---- what stands there ---- */
@@ -113,6 +122,8 @@ static void read_name(struct saved *s, struct table *t)
 			name.parts = read_pairs(s, t, &name.parts_end);
 		else if (strcmp(key, "lengths") == 0)
 			name.steps = read_pairs(s, t, &name.steps_end);
+		else if (strcmp(key, "estimated") == 0)
+			name.estimated = read_bool(s);
 		else if (!json_take_numbers(&s->j, key, {"count", &name.count}, {"sum_ns", &name.sum},
 					    {"longest_ns", &name.longest}))
 			json_skip(&s->j);
@@ -171,8 +182,7 @@ static void read_event(struct saved *s, struct table *t)
 		} else if (strcmp(key, "field") == 0) {
 			event.number = text(s);
 		} else if (strcmp(key, "estimated") == 0) {
-			event.estimated = json_peek(&s->j) == 't';
-			json_skip(&s->j);
+			event.estimated = read_bool(s);
 		} else if (!json_take_numbers(&s->j, key, {"count", &event.count}, {"time_ns", &event.time},
 					      {"longest_ns", &event.longest}, {"first_ns", &first}, {"last_ns", &last},
 					      {"bytes", &event.number_sum}, {"most_bytes", &event.number_most})) {
@@ -365,6 +375,15 @@ static bool take_part(const struct table *t, const struct range *r, struct kept_
 	return true;
 }
 
+/* Those of NAME in a part of the time are estimated, but where all of them are told one by one. */
+static void estimate(struct kept_marks *to, const struct said_name *name)
+{
+	struct kept_mark_name *in = kept_marks_said(to, name->kind, name->text, 0, 0, 0);
+
+	if (in)
+		in->estimated |= name->unkept || name->estimated;
+}
+
 static void add_marks(struct saved *s, const struct table *t, const struct range *r)
 {
 	struct kept_marks *to = &s->aggregate->marks;
@@ -378,6 +397,7 @@ static void add_marks(struct saved *s, const struct table *t, const struct range
 			continue;
 		if (r) {
 			kept_marks_add(to, name->kind, name->text, &mark);
+			estimate(to, name);
 			continue;
 		}
 		mark.thread = mark.thread == PLACE_NONE ? LISTS_FAILED : t->threads.items[mark.thread];
@@ -392,6 +412,8 @@ static void add_name(struct saved *s, const struct table *t, const struct said_n
 	struct kept_mark_name *in = kept_marks_said(to, name->kind, name->text, name->count, name->sum, name->longest);
 	size_t i;
 
+	if (in)
+		in->estimated |= name->estimated;
 	for (i = name->parts; in && i < name->parts_end; i++)
 		kept_mark_count(&to->names, in, (unsigned)t->pairs.items[i].number, (uint32_t)t->pairs.items[i].count);
 	for (i = name->steps; in && i < name->steps_end; i++)
@@ -459,6 +481,7 @@ static void add_lengths(struct kept_marks *to, const struct table *t, const stru
 	}
 	kept_marks_said(to, name->kind, name->text, 0,
 			wide_scale(name->sum - MIN(name->sum, name->kept_sum), inside, 0, name->unkept), longest);
+	estimate(to, name);
 }
 
 static void add_events(struct saved *s, const struct table *t, const struct range *r)
