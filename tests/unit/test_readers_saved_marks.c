@@ -115,7 +115,7 @@ static uint32_t text(struct read_aggregate *f, const char *name)
 	return strings_add(&f->strings, name, strlen(name));
 }
 
-/* Marks of a recording as they are read: NAMES names, PER_NAME each. */
+/* Marks of a recording as they are read, the first and the third thread of one tid and name: NAMES names, PER_NAME each. */
 static struct profile_marks *make_marks(struct read_aggregate *f, unsigned names, unsigned per_name)
 {
 	uint32_t threads[3], i, k;
@@ -125,7 +125,7 @@ static struct profile_marks *make_marks(struct read_aggregate *f, unsigned names
 	*f = (struct read_aggregate){.marks = {.to = LENGTH}};
 	for (i = 0; i < ARRAY_LEN(threads); i++) {
 		snprintf(name, sizeof(name), "worker \"%u\"", i % 2);
-		threads[i] = lists_add(&f->threads, (uint32_t[READ_THREAD_WORDS]){100 + i, text(f, name), 0}, READ_THREAD_WORDS);
+		threads[i] = lists_add(&f->threads, (uint32_t[READ_THREAD_WORDS]){100 + i % 2, text(f, name), i}, READ_THREAD_WORDS);
 	}
 	for (i = 0; i < names; i++) {
 		enum mark_kind kind = (enum mark_kind)(i % MARK_KINDS);

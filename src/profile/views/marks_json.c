@@ -3,8 +3,23 @@
  */
 #include "profile/views/marks_json.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "common/base/json_writer.h"
+#include "common/base/map.h"
+#include "common/base/strings.h"
 #include "profile/model/profile.h"
+
+/*
+ * Threads as they are told: those of one tid and name, as virtual threads without a name have, are one for whoever
+ * reads it, and so stand there once.
+ */
+struct told_threads {
+	const struct profile_marks *marks;
+	uint32_t *place;        /* of each of the marks' threads */
+	uint32_t *first, count; /* of each place the first such thread */
+};
 
 /* Pairs of what I stands for and how many there are of it. */
 static void put_pairs(struct json_writer *w, const char *key, const uint32_t *counts, uint32_t count,
@@ -41,9 +56,35 @@ static void put_name(struct json_writer *w, uint32_t i, const void *marks)
 		json_put_bool(w, "estimated", true);
 }
 
-static void put_thread(struct json_writer *w, uint32_t i, const void *marks)
+static bool tell_threads(struct told_threads *t, const struct profile_marks *m)
 {
-	const struct profile_mark_thread *t = &((const struct profile_marks *)marks)->threads[i];
+	struct strings names = {0};
+	struct map seen = {0};
+	uint32_t i, *slot, name;
+	bool ok;
+
+	*t = (struct told_threads){m, calloc((size_t)m->thread_count + 1, sizeof(uint32_t)),
+				   calloc((size_t)m->thread_count + 1, sizeof(uint32_t)), 0};
+	ok = t->place && t->first;
+	for (i = 0; ok && i < m->thread_count; i++) {
+		name = strings_add(&names, m->threads[i].name, strlen(m->threads[i].name));
+		slot = names.failed ? NULL : map_put(&seen, (uint64_t)m->threads[i].tid << 32 | name, NULL);
+		ok = slot != NULL;
+		if (ok && !*slot) {
+			t->first[t->count] = i;
+			*slot = ++t->count;
+		}
+		t->place[i] = ok ? *slot - 1 : 0;
+	}
+	strings_free(&names);
+	map_free(&seen);
+	return ok;
+}
+
+static void put_thread(struct json_writer *w, uint32_t i, const void *told)
+{
+	const struct told_threads *all = told;
+	const struct profile_mark_thread *t = &all->marks->threads[all->first[i]];
 
 	json_put_number(w, "tid", t->tid);
 	json_put_text(w, "name", t->name);
@@ -58,41 +99,42 @@ static void put_gc(struct json_writer *w, uint32_t i, const void *marks)
 
 /* The value of M in a column; NONE: null. */
 #define NONE UINT64_MAX
-typedef uint64_t column_value(const struct profile_mark *m);
+typedef uint64_t column_value(const struct told_threads *t, const struct profile_mark *m);
 
-static uint64_t at(const struct profile_mark *m)
+static uint64_t at(const struct told_threads *t, const struct profile_mark *m)
 {
 	return m->at;
 }
 
-static uint64_t duration(const struct profile_mark *m)
+static uint64_t duration(const struct told_threads *t, const struct profile_mark *m)
 {
 	return MIN(m->duration, NONE - 1);
 }
 
-static uint64_t name(const struct profile_mark *m)
+static uint64_t name(const struct told_threads *t, const struct profile_mark *m)
 {
 	return m->name;
 }
 
-static uint64_t thread(const struct profile_mark *m)
+static uint64_t thread(const struct told_threads *t, const struct profile_mark *m)
 {
-	return m->thread == PROFILE_NO_THREAD ? NONE : m->thread;
+	return m->thread == PROFILE_NO_THREAD ? NONE : t->place[m->thread];
 }
 
-static uint64_t gc(const struct profile_mark *m)
+static uint64_t gc(const struct told_threads *t, const struct profile_mark *m)
 {
 	return m->gc ? m->gc - 1 : NONE;
 }
 
-static void put_column(struct json_writer *w, const char *key, const struct profile_marks *m, column_value *value)
+static void put_column(struct json_writer *w, const char *key, const struct told_threads *t, column_value *value)
 {
+	const struct profile_marks *m = t->marks;
 	uint64_t number;
 	uint32_t i;
 
 	json_array(w, key);
 	for (i = 0; i < m->item_count; i++) {
-		number = value(&m->items[i]);
+		number = value(t, &m->items[i]);
 		buffer_puts(w->out, i ? "," : "");
 		if (number == NONE)
 			buffer_puts(w->out, "null");
@@ -102,15 +144,15 @@ static void put_column(struct json_writer *w, const char *key, const struct prof
 	json_end(w);
 }
 
-static void put_kept(struct json_writer *w, const struct profile_marks *m)
+static void put_kept(struct json_writer *w, const struct told_threads *t)
 {
 	json_object(w, "kept");
-	json_put_number(w, "count", m->item_count);
-	put_column(w, "at_ns", m, at);
-	put_column(w, "duration_ns", m, duration);
-	put_column(w, "name", m, name);
-	put_column(w, "thread", m, thread);
-	put_column(w, "gc", m, gc);
+	json_put_number(w, "count", t->marks->item_count);
+	put_column(w, "at_ns", t, at);
+	put_column(w, "duration_ns", t, duration);
+	put_column(w, "name", t, name);
+	put_column(w, "thread", t, thread);
+	put_column(w, "gc", t, gc);
 	json_end(w);
 }
 
@@ -197,15 +239,29 @@ static void put_rows(struct json_writer *w, const struct profile_marks *m)
 	json_end(w);
 }
 
-void marks_json_put(struct json_writer *w, const struct profile_marks *m)
+static void put_marks(struct json_writer *w, const struct told_threads *t)
 {
+	const struct profile_marks *m = t->marks;
+
 	json_object(w, "marks");
 	json_put_number(w, "duration_ns", m->duration);
 	json_put_objects(w, "names", m->name_count, put_name, m);
-	json_put_objects(w, "threads", m->thread_count, put_thread, m);
+	json_put_objects(w, "threads", t->count, put_thread, t);
 	json_put_objects(w, "gcs", m->gc_count, put_gc, m);
-	put_kept(w, m);
+	put_kept(w, t);
 	json_put_objects(w, "events", m->event_count, put_event, m);
 	put_rows(w, m);
 	json_end(w);
+}
+
+void marks_json_put(struct json_writer *w, const struct profile_marks *m)
+{
+	struct told_threads threads;
+
+	if (tell_threads(&threads, m))
+		put_marks(w, &threads);
+	else
+		w->out->failed = ENOMEM;
+	free(threads.place);
+	free(threads.first);
 }
