@@ -27,6 +27,13 @@ static const char cpu[] = HEAD("cpu", "perf")
 	"\"stacks\": [{\"frames\": [\"m\"], \"kinds\": [\"jit\"], \"samples\": 5, \"weight\": 50, \"objects\": 10, \"outside_tlab\": 50}, "
 	"{\"frames\": [\"n\"], \"kinds\": [\"jit\"], \"samples\": 1, \"weight\": 10}],"
 	TIMES("\"count\": 4, \"at\": [1,5,5,9], \"stack\": [0,0,1,0], \"thread\": [0,1,0,0], \"samples\": [1,3,1,1]") "}";
+/* as `times` of sampled time are rounded: 30 of 31, 9 of 8, and one that weighs nothing there */
+static const char rounded[] = HEAD("cpu", "perf")
+	"\"stacks\": [{\"frames\": [\"m\"], \"kinds\": [\"jit\"], \"samples\": 3, \"weight\": 31, \"objects\": 7}, "
+	"{\"frames\": [\"n\"], \"kinds\": [\"jit\"], \"samples\": 1, \"weight\": 8}, "
+	"{\"frames\": [\"b\"], \"kinds\": [\"jit\"], \"samples\": 1, \"weight\": 1}],"
+	"\"times\": {\"step_ns\": 1000000000, \"steps\": 10, \"quantum\": 1, \"count\": 5, \"at\": [1,5,5,7,9], "
+	"\"stack\": [0,0,1,2,0], \"thread\": [0,1,0,0,0], \"weight\": [10,10,9,0,10]}}";
 /* a wait from 2 to 6 s, five samples from 0 to 8 s, and one that is of no known stack or thread at 3 s */
 static const char wall[] = HEAD("wall", "perf")
 	"\"stacks\": [{\"frames\": [\"w\"], \"kinds\": [\"jit\"], \"samples\": 1, \"weight\": 40, \"state\": \"parked\", \"thread\": 1}, "
@@ -117,6 +124,12 @@ static void samples_of_a_part(void **state)
 		{cpu, {NULL, NULL, "7", NULL}, "", 0},
 		{cpu, {NULL, NULL, NULL, "default"}, "m 5/50 n 1/10 ", 1},
 		{cpu, {NULL, NULL, NULL, "runnable"}, "", 0},
+		{rounded, {NULL, NULL, NULL, NULL}, "m 3/31 n 1/8 b 1/1 ", 1},
+		{rounded, {"0s", NULL, NULL, NULL}, "m 3/31 n 1/8 b 1/1 ", 1},
+		{rounded, {NULL, "5s", NULL, NULL}, "m 1/10 ", 1},
+		{rounded, {"5s", NULL, NULL, NULL}, "m 2/21 n 1/8 b 1/1 ", 0},
+		{rounded, {NULL, NULL, "1", NULL}, "m 2/21 n 1/8 b 1/1 ", 1},
+		{rounded, {NULL, NULL, "2", NULL}, "m 1/10 ", 5},
 		{wall, {"0s", NULL, NULL, NULL}, "w 1/40 b 5/50 - 1/10 ", 0},
 		{wall, {"3s", "5s", NULL, NULL}, "w 1/20 b 1/10 - 1/10 ", 0},
 		{wall, {"5s", "9s", NULL, NULL}, "w 1/10 b 2/20 ", 0},
@@ -212,6 +225,37 @@ static void without_times_it_is_refused(void **state)
 	assert_non_null(strstr(err.text, "is no time"));
 }
 
+/* All of the time is all that the file has, also where most marks are not told one by one. */
+static void all_of_the_time(void **state)
+{
+	static const char marks[] = ", \"marks\": {\"duration_ns\": 10000000000, \"names\": [{\"kind\": \"span\", \"name\": \"s\", "
+		"\"count\": 9, \"sum_ns\": 901, \"longest_ns\": 103, \"parts\": [0,4,1023,5], \"lengths\": [100,9]}]}}";
+	static const struct asked some[] = {
+		{NULL, NULL, NULL, NULL}, {"0s", NULL, NULL, NULL}, {NULL, "10s", NULL, NULL}, {"0s", "99s", NULL, NULL},
+		{NULL, "9s", NULL, NULL}};
+	char text[3000];
+	unsigned i;
+
+	(void)state;
+	snprintf(text, sizeof(text), "%.*s%s", (int)strlen(cpu) - 1, cpu, marks);
+	for (i = 0; i < ARRAY_LEN(some); i++) {
+		const struct profile_mark_name *name;
+		struct conversion *c;
+		struct error err;
+		uint32_t count;
+
+		c = read_part(text, &some[i], "html", &err);
+		if (!c)
+			fail_msg("%u: %s", i, err.text);
+		name = convert_profiles(c, &count)[0]->marks->names;
+		if (i < ARRAY_LEN(some) - 1)
+			assert_true(name->count == 9 && name->sum == 901 && name->longest == 103 && !name->estimated);
+		else
+			assert_true(name->count == 4 && name->sum == 400 && name->longest == 100 && name->estimated);
+		readers_free(c);
+	}
+}
+
 static void check_estimates_are_told(const struct profile *p)
 {
 	struct buffer out = BUFFER_INIT;
@@ -277,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_of_a_part), cmocka_unit_test(what_goes_with_samples),
 		cmocka_unit_test(without_times_it_is_refused), cmocka_unit_test(marks_of_a_part),
+		cmocka_unit_test(all_of_the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

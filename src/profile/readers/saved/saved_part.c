@@ -65,7 +65,7 @@ bool saved_range(const struct saved *s, uint64_t *from, uint64_t *to)
 {
 	*from = ns_since(s->started_at, s->selection->from);
 	*to = MAX(*from, MIN(s->duration, ns_since(s->started_at, s->selection->to)));
-	return s->selection->in_range;
+	return s->selection->in_range && (*from || *to < s->duration);
 }
 
 /* ---- states and threads ---- */
@@ -178,7 +178,7 @@ static bool take_part(const struct saved *s, struct part *p)
 /* PART of ALL of N. */
 static uint64_t share(uint64_t n, uint64_t part, uint64_t all)
 {
-	return all ? wide_scale(n, part, 0, all) : 0;
+	return all ? wide_scale(n, part, all / 2, all) : 0;
 }
 
 /* P is of PLACE, on THREAD (of the aggregate). */
@@ -210,9 +210,9 @@ void saved_begin_part(struct saved *s)
 }
 
 void saved_add_part(struct saved *s, const struct profile_moment *row, const struct saved_place *place, uint64_t step,
-		    uint64_t quantum)
+		    uint64_t weight)
 {
-	struct part p = {row->at * step, row->span * step, row->samples, row->weight * quantum};
+	struct part p = {row->at * step, row->span * step, row->samples, weight};
 	struct saved_place none = {.thread = PROFILE_NO_THREAD, .state = THREAD_NONE};
 	bool known = row->thread != PROFILE_NO_THREAD;
 

@@ -17,6 +17,7 @@ struct saved_context {
 struct saved_place {
 	uint64_t samples, weight;
 	uint64_t rows, timed, weight_timed; /* of its `times`: how many, samples, weight */
+	uint64_t passed, weight_passed;     /* … of a part: of the rows so far, as they say it and in fact */
 	uint32_t thread; /* its place in the list of threads; PROFILE_NO_THREAD: none is said */
 	uint32_t count;  /* SAVED_NOT_WANTED: it is left out */
 	/* of a part of the samples, which is added row by row: what they are added to, and what goes with them */
@@ -120,9 +121,9 @@ bool saved_is_of_state(const struct saved *s, enum thread_state state);
 /* The times of the present result come; what ROW, of PLACE (NULL: it is not known), has in the part; it has ended. */
 void saved_begin_part(struct saved *s);
 void saved_add_part(struct saved *s, const struct profile_moment *row, const struct saved_place *place, uint64_t step,
-		    uint64_t quantum);
+		    uint64_t weight);
 void saved_end_part(struct saved *s);
-/* The part of the present result's time that is asked for, ns since its start; false: all of it. */
+/* The part of the present result's time that is asked for, ns since its start; false: it is all of it. */
 bool saved_range(const struct saved *s, uint64_t *from, uint64_t *to);
 
 /* A trace (saved_trace.c): its arrays of methods, threads and nodes, in the order in which they are written. */

@@ -235,16 +235,33 @@ static void check_rows(struct saved *s, const struct table *t)
 
 /* ---- what it comes to ---- */
 
+/*
+ * What ROW, which weighs so much, has of PLACE: weights there are rounded, maybe to 0, and all rows of a stack whose
+ * samples all have times are together what it is.
+ */
+static uint64_t share_of(struct saved_place *place, const struct profile_moment *row, uint64_t weight)
+{
+	uint64_t all, before;
+
+	if (!place || !place->timed || place->timed < place->samples)
+		return weight;
+	all = place->weight_timed ? place->weight_timed : place->timed;
+	before = place->weight_passed;
+	place->passed += place->weight_timed ? weight : row->samples;
+	place->weight_passed = wide_scale(place->passed, place->weight, 0, all);
+	return place->weight_passed - before;
+}
+
 static void add_row(struct saved *s, const struct table *t, const struct profile_moment *row)
 {
-	const struct saved_place *place = row->stack == PROFILE_NO_STACK ? NULL : &s->places.items[row->stack];
+	struct saved_place *place = row->stack == PROFILE_NO_STACK ? NULL : &s->places.items[row->stack];
 	struct moments *to = &s->aggregate->families.items[s->family].moments;
 
 	/* of stacks that were not asked for nothing is told, nor of what may be of such */
 	if (place ? place->count == SAVED_NOT_WANTED : context_filter_is_set(s->context_filter))
 		return;
 	if (s->part) {
-		saved_add_part(s, row, place, t->step, t->quantum);
+		saved_add_part(s, row, place, t->step, share_of(place, row, row->weight * t->quantum));
 		return;
 	}
 	if (!to->step)
