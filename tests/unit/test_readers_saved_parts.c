@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "profile/model/profile_marks.h"
+#include "profile/readers/read_aggregate.h"
 #include "profile/readers/readers.h"
 #include "profile/views/views.h"
 #include "profile/writers/format.h"
@@ -192,6 +193,37 @@ static void what_goes_with_samples(void **state)
 	readers_free(c);
 }
 
+/* Of parts of objects: a whole number of them per stack, which together are those of the profile. */
+static void objects_of_stacks_are_those_of_all(void **state)
+{
+	static const uint64_t parts[] = {READ_OBJECT_PARTS / 2, READ_OBJECT_PARTS / 2 + 1, 3 * READ_OBJECT_PARTS,
+					 READ_OBJECT_PARTS * 5 / 8, READ_OBJECT_PARTS * 7 / 8, READ_OBJECT_PARTS * 5 / 8};
+	struct read_aggregate f = {0};
+	struct profile p = {0};
+	uint64_t sum = 0;
+	uint32_t family = read_aggregate_family(&f, "alloc", WEIGHT_BYTES, NULL), stack, i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(parts); i++) {
+		uint32_t words[READ_FRAME_WORDS] = {0}, frame;
+
+		words[READ_FRAME_LINE] = i + 1;
+		frame = read_aggregate_frame(&f, words);
+		stack = lists_add(&f.stacks, &frame, 1);
+		read_aggregate_add(&f, family, stack, READ_NO_THREAD, THREAD_NONE, 1, 100);
+		read_aggregate_add_objects(&f, family, stack, READ_NO_THREAD, THREAD_NONE, parts[i], 0);
+	}
+	assert_int_equal(read_aggregate_profile(&f, family, &p), 0);
+	assert_int_equal(p.stack_count, ARRAY_LEN(parts));
+	assert_int_equal(p.stacks[2].objects, 3); /* what is whole stays so */
+	for (i = 0; i < p.stack_count; i++)
+		sum += p.stacks[i].objects;
+	assert_int_equal(p.objects, 6);
+	assert_int_equal(sum, p.objects);
+	read_aggregate_profile_free(&p);
+	read_aggregate_free(&f);
+}
+
 static void without_times_it_is_refused(void **state)
 {
 	static const struct asked some[] = {
@@ -321,7 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_of_a_part), cmocka_unit_test(what_goes_with_samples),
 		cmocka_unit_test(without_times_it_is_refused), cmocka_unit_test(marks_of_a_part),
-		cmocka_unit_test(all_of_the_time),
+		cmocka_unit_test(all_of_the_time), cmocka_unit_test(objects_of_stacks_are_those_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

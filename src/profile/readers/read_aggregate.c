@@ -385,6 +385,7 @@ static bool copy_stacks(const struct read_aggregate *f, const struct read_aggreg
 			const uint32_t *places)
 {
 	struct profile_stack *stacks = calloc(family->stack_counts.count + 1, sizeof(*stacks));
+	uint64_t parts = 0;
 	uint32_t i;
 
 	p->stacks = stacks;
@@ -395,7 +396,9 @@ static bool copy_stacks(const struct read_aggregate *f, const struct read_aggreg
 		place_stack(f, t, places, &stacks[i]);
 		stacks[i].samples = t->samples;
 		stacks[i].weight = t->weight;
-		stacks[i].objects = whole(t->parts);
+		/* so that all of them together are those of the profile */
+		stacks[i].objects = whole(parts + t->parts) - whole(parts);
+		parts += t->parts;
 		stacks[i].outside = t->outside;
 		stacks[i].state = t->state;
 	}
