@@ -66,6 +66,26 @@ static void rates(void **state)
 	leaks_free(&l);
 }
 
+/* All that a file can say fits the integers in which it is told. */
+static void no_faster_than_64_bits(void **state)
+{
+	const struct profile_stack stacks[] = {STACK(put, 300)};
+	const struct profile_growth growth[] = {GROWTH(UINT64_MAX, UINT64_MAX, 1e39, 1e39)};
+	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
+	struct leaks l;
+
+	(void)state;
+	p.growth_span = 1;
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_int_equal(l.count, 0); /* so much may be chance */
+	leaks_free(&l);
+	p.growth = (struct profile_growth[]){GROWTH(UINT64_MAX, UINT64_MAX, 9, 9)};
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_int_equal(l.count, 1);
+	assert_true(l.rows[0].rate <= 1e18 && l.rows[0].least <= 1e18 && l.rows[0].most <= 1e18);
+	leaks_free(&l);
+}
+
 /* A cache that was filled, one that is renewed, and what may be chance. */
 static void no_suspects(void **state)
 {
@@ -298,6 +318,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates),
+		cmocka_unit_test(no_faster_than_64_bits),
 		cmocka_unit_test(no_suspects),
 		cmocka_unit_test(few_large_ones),
 		cmocka_unit_test(native),

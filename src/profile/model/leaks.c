@@ -59,15 +59,18 @@ static struct place *place_of(struct finding *f, const struct leak *l)
 	return &f->places[*slot - 1];
 }
 
+/* No heap grows so fast, but a file may say so: it is told in integers of 64 bits. */
+#define MOST_AN_HOUR 1e18
+
 /* What P grows by an hour, in a session whose halves are HALF hours; false: it may be chance. */
 static bool grows(struct place *p, double half)
 {
 	unsigned less = p->growth.halves[0] > p->growth.halves[1];
 	double error = 2 * square_root(p->growth.variance[less]), bytes = (double)p->growth.halves[less];
 
-	p->leak.rate = bytes / half;
-	p->leak.least = (bytes - error) / half;
-	p->leak.most = (bytes + error) / half;
+	p->leak.rate = MIN(bytes / half, MOST_AN_HOUR);
+	p->leak.least = MIN((bytes - error) / half, MOST_AN_HOUR);
+	p->leak.most = MIN((bytes + error) / half, MOST_AN_HOUR);
 	p->leak.example = p->growth.example;
 	return p->leak.least > 0;
 }

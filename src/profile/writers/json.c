@@ -356,8 +356,8 @@ static void put_growth(struct json_writer *w, const struct profile_growth *g)
 {
 	json_object(w, "growth");
 	json_put_numbers(w, {"first_half", g->halves[0]}, {"second_half", g->halves[1]},
-			 {"first_error", (uint64_t)(square_root(g->variance[0]) + 0.5)},
-			 {"second_error", (uint64_t)(square_root(g->variance[1]) + 0.5)});
+			 {"first_error", (uint64_t)(MIN(square_root(g->variance[0]), 1e18) + 0.5)},
+			 {"second_error", (uint64_t)(MIN(square_root(g->variance[1]), 1e18) + 0.5)});
 	json_end(w);
 }
 
