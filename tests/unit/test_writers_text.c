@@ -501,6 +501,31 @@ static void idle_calls(void **state)
 	free(all);
 }
 
+/* Libraries and their functions are in the order in which stacks have them, as who reads it finds them. */
+static void images_are_in_the_order_of_stacks(void **state)
+{
+	static const struct profile_frame frames[] = {
+		{.name = "longest_match", .library = "libz.so", .kind = FRAME_NATIVE},
+		{.name = "deflate", .library = "libz.so", .kind = FRAME_NATIVE},
+		{.name = "clone3", .library = "libc.so.6", .kind = FRAME_NATIVE},
+		{.name = "unused", .library = "libm.so", .kind = FRAME_NATIVE}};
+	static const uint32_t stack[] = {2, 1, 0, 1};
+	const struct profile_stack stacks[] = {
+		{.frames = stack, .depth = ARRAY_LEN(stack), .thread = PROFILE_NO_THREAD, .samples = 1, .weight = 1}};
+	struct profile p = sample_profile(false);
+	char *text;
+
+	(void)state;
+	p.frames = frames;
+	p.frame_count = ARRAY_LEN(frames);
+	p.stacks = stacks;
+	p.stack_count = 1;
+	text = sample_write_text(&p, "json", &(struct format_options){.total = false});
+	assert_non_null(strstr(text, "\"images\": [\n    {\"library\": \"libc.so.6\", \"names\": [\"clone3\"]},\n"
+			       "    {\"library\": \"libz.so\", \"names\": [\"deflate\", \"longest_match\"]}\n  ]"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -520,6 +545,7 @@ int main(void)
 		cmocka_unit_test(idle_calls),
 		cmocka_unit_test(no_samples_for_a_reason),
 		cmocka_unit_test(threads_are_not_miscounted),
+		cmocka_unit_test(images_are_in_the_order_of_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -387,38 +387,53 @@ static void put_stack(struct json_writer *w, const struct profile *p, const stru
 	json_end(w);
 }
 
-/* Which frames are native functions of a known library, and are in stacks; to be freed. NULL: no memory. */
-static bool *find_natives(const struct profile *p)
+#define IMAGE_DONE UINT32_MAX
+
+/*
+ * The frames that are native functions of a known library, to be freed, in the order in which stacks have them: that is
+ * how who reads them again finds them. NULL: no memory.
+ */
+static uint32_t *find_natives(const struct profile *p, uint32_t *count)
 {
-	bool *natives = calloc((size_t)p->frame_count + 1, sizeof(*natives));
-	uint32_t i, level;
+	uint32_t *natives = calloc((size_t)p->frame_count + 1, sizeof(*natives)), i, level;
+	bool *seen = calloc((size_t)p->frame_count + 1, sizeof(*seen));
 
-	for (i = 0; natives && i < p->stack_count + p->holder_count; i++) {
-		bool holder = i >= p->stack_count;
-		const uint32_t *frames = holder ? p->holders[i - p->stack_count].frames : p->stacks[i].frames;
-		uint32_t depth = holder ? p->holders[i - p->stack_count].depth : p->stacks[i].depth;
+	*count = 0;
+	for (i = 0; natives && seen && i < p->holder_count + p->stack_count; i++) {
+		bool holder = i < p->holder_count;
+		const uint32_t *frames = holder ? p->holders[i].frames : p->stacks[i - p->holder_count].frames;
+		uint32_t depth = holder ? p->holders[i].depth : p->stacks[i - p->holder_count].depth;
 
-		for (level = 0; level < depth; level++)
-			natives[frames[level]] = p->frames[frames[level]].kind == FRAME_NATIVE &&
-						 p->frames[frames[level]].library;
+		for (level = 0; level < depth; level++) {
+			const struct profile_frame *frame = &p->frames[frames[level]];
+
+			if (!seen[frames[level]] && frame->kind == FRAME_NATIVE && frame->library)
+				natives[(*count)++] = frames[level];
+			seen[frames[level]] = true;
+		}
 	}
+	if (!seen) {
+		free(natives);
+		natives = NULL;
+	}
+	free(seen);
 	return natives;
 }
 
-/* The names of those NATIVES that are of LIBRARY, which are done then. */
-static void put_image(struct json_writer *w, const struct profile *p, const char *library, bool *natives,
-		      const struct quoted *q)
+/* The names of those of COUNT NATIVES that are of LIBRARY, which are done then. */
+static void put_image(struct json_writer *w, const struct profile *p, const char *library, uint32_t *natives,
+		      uint32_t count, const struct quoted *q)
 {
 	uint32_t i;
 
 	json_object(w, NULL);
 	json_put_text(w, "library", library);
 	json_array(w, "names");
-	for (i = 0; i < p->frame_count; i++) {
-		if (!natives[i] || strcmp(p->frames[i].library, library) != 0)
+	for (i = 0; i < count; i++) {
+		if (natives[i] == IMAGE_DONE || strcmp(p->frames[natives[i]].library, library) != 0)
 			continue;
-		natives[i] = false;
-		json_put_value(w, NULL, q->text.data + q->offsets[i]);
+		json_put_value(w, NULL, q->text.data + q->offsets[natives[i]]);
+		natives[i] = IMAGE_DONE;
 	}
 	json_end(w);
 	json_end(w);
@@ -427,13 +442,12 @@ static void put_image(struct json_writer *w, const struct profile *p, const char
 /* Of which libraries native functions are: who has their names alone cannot know. */
 static int put_images(struct json_writer *w, const struct profile *p, const struct quoted *q)
 {
-	bool *natives = find_natives(p);
-	uint32_t i;
+	uint32_t count, *natives = find_natives(p, &count), i;
 
 	json_array(w, "images");
-	for (i = 0; natives && i < p->frame_count; i++)
-		if (natives[i])
-			put_image(w, p, p->frames[i].library, natives, q);
+	for (i = 0; natives && i < count; i++)
+		if (natives[i] != IMAGE_DONE)
+			put_image(w, p, p->frames[natives[i]].library, natives, count, q);
 	json_end(w);
 	free(natives);
 	return natives ? 0 : -ENOMEM;
