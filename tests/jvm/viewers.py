@@ -382,6 +382,7 @@ class Perfetto(Samples):
             yield name, frame.kind_str or self.pb2.Frame.Kind.Name(frame.kind), frame.line_number
 
     def _sample(self, sequence, packet):
+        assert packet.HasField("timestamp")  # else it is at the latest time seen
         sample, defaults = packet.stack_sample, self._defaults[sequence].stack_sample_defaults
         assert defaults.source == "jstrobe" and len(sample.follower_weights) == len(defaults.follower_descriptors)
         values = {}
@@ -397,6 +398,7 @@ class Perfetto(Samples):
         self.times.append(packet.timestamp)
 
     def _event(self, packet, open_slices):
+        assert packet.HasField("timestamp")
         event, track = packet.track_event, self.tracks[packet.track_event.track_uuid]
         parent = self.tracks[track.parent_uuid]
         tid = parent.thread.tid if parent.HasField("thread") else None

@@ -186,6 +186,40 @@ static void samples_are_whole(void **state)
 	buffer_free(&out);
 }
 
+/* Of a profile that does not know when it began, samples and slices have a time, too: it may be 0. */
+static void all_have_a_time(void **state)
+{
+	static const struct profile_mark start[] = {{0, 5000, 1, 0, 0}, {0, 0, 2, 0, 0}};
+	struct profile p = timed_profile();
+	struct profile_marks marks = *p.marks;
+	struct message trace;
+	struct buffer out;
+	struct field packet, at;
+	unsigned timed = 0, first = 0;
+
+	(void)state;
+	p.started_at = 0;
+	marks.items = start;
+	marks.item_count = ARRAY_LEN(start);
+	p.marks = &marks;
+	out = traced(&p);
+	trace = all_of(&out);
+	while (next_field(&trace, &packet)) {
+		at = get(packet.bytes, 8);
+		if (!get(packet.bytes, 11).number && !get(packet.bytes, 135).number) {
+			assert_int_equal(at.number, 0);
+			continue;
+		}
+		assert_int_equal(at.number, 8);
+		timed++;
+		first += !at.value;
+	}
+	/* a sample, the begin of its state, a span and an event */
+	assert_int_equal(first, 4);
+	assert_true(timed > first);
+	buffer_free(&out);
+}
+
 /* A million samples need memory for the profile alone: the file leaves while it is made. */
 static void nothing_is_kept(void **state)
 {
@@ -217,7 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_nest), cmocka_unit_test(threads_stay_apart), cmocka_unit_test(samples_are_whole),
-		cmocka_unit_test(nothing_is_kept),
+		cmocka_unit_test(all_have_a_time), cmocka_unit_test(nothing_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

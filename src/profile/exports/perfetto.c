@@ -43,12 +43,17 @@ void perfetto_text(struct perfetto *w, struct buffer *to, unsigned field, const 
 		proto_bytes(to, field, w->text.data, w->text.length);
 }
 
-void perfetto_end_packet(struct perfetto *w, uint32_t sequence, uint64_t time)
+void perfetto_end_packet(struct perfetto *w, uint32_t sequence)
 {
-	proto_number(&w->packet, PACKET_TIME, time);
 	proto_number(&w->packet, PACKET_SEQUENCE, sequence);
 	proto_number(&w->packet, PACKET_FLAGS, FLAG_NEEDS_STATE);
 	proto_message(w->out, TRACE_PACKET, &w->packet);
+}
+
+void perfetto_end_packet_at(struct perfetto *w, uint32_t sequence, uint64_t time)
+{
+	proto_known_number(&w->packet, PACKET_TIME, time);
+	perfetto_end_packet(w, sequence);
 }
 
 void perfetto_begin_sequence(struct perfetto *w, uint32_t sequence, struct buffer *defaults)
@@ -70,7 +75,7 @@ static void end_track(struct perfetto *w, uint64_t uuid, uint64_t parent)
 	proto_number(&w->message, TRACK_UUID, uuid);
 	proto_number(&w->message, TRACK_PARENT, parent);
 	proto_message(&w->packet, PACKET_TRACK, &w->message);
-	perfetto_end_packet(w, PERFETTO_TRACKS, 0);
+	perfetto_end_packet(w, PERFETTO_TRACKS);
 }
 
 uint64_t perfetto_track(struct perfetto *w, uint64_t parent, const char *name)
@@ -179,7 +184,7 @@ static void put_event(struct perfetto *w, unsigned type, uint64_t track, uint64_
 	proto_number(&w->message, EVENT_TYPE, type);
 	proto_number(&w->message, EVENT_TRACK, track);
 	proto_message(&w->packet, PACKET_EVENT, &w->message);
-	perfetto_end_packet(w, PERFETTO_TRACKS, time);
+	perfetto_end_packet_at(w, PERFETTO_TRACKS, time);
 }
 
 static void put_named(struct perfetto *w, const char *category, const char *name)
@@ -222,7 +227,7 @@ static void put_clock(struct perfetto *w, const struct profile *p)
 	proto_message(&w->message, CLOCKS_CLOCK, &w->inner);
 	proto_number(&w->message, CLOCKS_PRIMARY, REAL_TIME);
 	proto_message(&w->packet, PACKET_CLOCKS, &w->message);
-	perfetto_end_packet(w, PERFETTO_TRACKS, 0);
+	perfetto_end_packet(w, PERFETTO_TRACKS);
 }
 
 static void put_attribute(struct perfetto *w, const char *key, struct buffer *line)
@@ -248,7 +253,7 @@ static void put_attributes(struct perfetto *w, const struct profile *const *prof
 		put_attribute(w, buffer_text(&key, &w->message), &line);
 	}
 	proto_message(&w->packet, PACKET_ATTRIBUTES, &w->message);
-	perfetto_end_packet(w, PERFETTO_TRACKS, 0);
+	perfetto_end_packet(w, PERFETTO_TRACKS);
 	buffer_free(&line);
 	buffer_free(&key);
 }

@@ -133,8 +133,7 @@ static void put_frame(struct event *e, uint32_t id, const struct profile_frame *
 	proto_number(m, INTERNED_ID, id);
 	proto_number(m, FRAME_FUNCTION, key[0]);
 	proto_number(m, FRAME_MAPPING, key[1]);
-	proto_varint(m, FRAME_PLACE << 3 | PROTO_VARINT); /* has to be there, with a mapping: not known */
-	proto_varint(m, 0);
+	proto_known_number(m, FRAME_PLACE, 0); /* has to be there, with a mapping: not known */
 	proto_number(m, FRAME_LINE, key[2]);
 	if (f)
 		put_kind(e->p, m, f);
@@ -226,7 +225,7 @@ static void put_sample(struct event *e, const struct timed_sample *t)
 	proto_varint(&w->inner, t->samples);
 	proto_message(&w->message, SAMPLE_FOLLOWERS, &w->inner);
 	proto_message(&w->packet, PACKET_SAMPLE, &w->message);
-	perfetto_end_packet(w, e->sequence, wide_add(e->p->started_at, t->time));
+	perfetto_end_packet_at(w, e->sequence, wide_add(e->p->started_at, t->time));
 }
 
 /* What weights are of, in Perfetto's words; 0: in ours. */

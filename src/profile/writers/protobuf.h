@@ -21,12 +21,17 @@ static inline void proto_varint(struct buffer *b, uint64_t value)
 	buffer_append(b, bytes, (size_t)(leb_put(bytes, value) - bytes));
 }
 
-static inline void proto_number(struct buffer *b, unsigned field, uint64_t value)
+/* Also where it is 0: without it, it is not known. */
+static inline void proto_known_number(struct buffer *b, unsigned field, uint64_t value)
 {
-	if (!value)
-		return;
 	proto_varint(b, field << 3 | PROTO_VARINT);
 	proto_varint(b, value);
+}
+
+static inline void proto_number(struct buffer *b, unsigned field, uint64_t value)
+{
+	if (value)
+		proto_known_number(b, field, value);
 }
 
 /* Without the field: an item of a list of such numbers. */
