@@ -220,6 +220,44 @@ static void all_have_a_time(void **state)
 	buffer_free(&out);
 }
 
+/* Samples of P are in the order of time; the last one is at LAST. */
+static void check_times(const struct profile *p, uint64_t last)
+{
+	struct buffer out = traced(p);
+	struct message trace = all_of(&out);
+	struct field packet;
+	uint64_t at = 0;
+
+	while (next_field(&trace, &packet)) {
+		if (!get(packet.bytes, 135).number)
+			continue;
+		assert_true(get(packet.bytes, 8).value >= at);
+		at = get(packet.bytes, 8).value;
+	}
+	assert_true(at == last);
+	buffer_free(&out);
+}
+
+/* Times that are more than there is are the last there is, and do not begin again. */
+static void times_do_not_wrap(void **state)
+{
+	struct profile p = timed_profile();
+	struct profile_stack stacks[3];
+	uint32_t i;
+
+	(void)state;
+	p.moment_step = 1ull << 61;
+	check_times(&p, UINT64_MAX);
+	for (i = 0; i < ARRAY_LEN(stacks); i++) {
+		stacks[i] = p.stacks[0];
+		stacks[i].weight = 1ull << 63;
+	}
+	p.stacks = stacks;
+	p.stack_count = ARRAY_LEN(stacks);
+	assert_false(profile_has_times(&p));
+	check_times(&p, UINT64_MAX);
+}
+
 /* A million samples need memory for the profile alone: the file leaves while it is made. */
 static void nothing_is_kept(void **state)
 {
@@ -251,7 +289,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_nest), cmocka_unit_test(threads_stay_apart), cmocka_unit_test(samples_are_whole),
-		cmocka_unit_test(all_have_a_time), cmocka_unit_test(nothing_is_kept),
+		cmocka_unit_test(all_have_a_time), cmocka_unit_test(times_do_not_wrap),
+		cmocka_unit_test(nothing_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

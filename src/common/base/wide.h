@@ -17,6 +17,14 @@ static inline uint64_t wide_add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+/* A × B, or UINT64_MAX if it is more than that. */
+static inline uint64_t wide_times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 /* A × B in two halves. */
 struct wide {
 	uint64_t high, low;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/wide.h"
 #include "profile/exports/export.h"
 #include "profile/exports/firefox_tables.h"
 #include "profile/exports/timed_samples.h"
@@ -52,7 +53,7 @@ static bool find_threads(struct source *s)
 			o = &s->threads[s->thread_count++];
 			*o = (struct order){.thread = s->samples.items[i].thread, .from = i};
 		}
-		o->weight += s->samples.items[i].weight;
+		o->weight = wide_add(o->weight, s->samples.items[i].weight);
 		o->to = i + 1;
 	}
 	if (s->threads)

@@ -87,7 +87,7 @@ uint32_t sample_times_of(const struct sample_times *t, uint32_t sample, const st
 		const struct profile_moment *m = &t->profile->moments[t->moments[t->first[sample] + i]];
 
 		values[i] = type->of == VALUE_SAMPLES ? m->samples : m->weight;
-		times[i] = t->profile->started_at + m->at * t->profile->moment_step;
+		times[i] = wide_add(t->profile->started_at, wide_times(m->at, t->profile->moment_step));
 		sum += values[i];
 		samples += m->samples;
 	}

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/wide.h"
 #include "profile/exports/sample_times.h"
 #include "profile/model/profile_unit.h"
 
@@ -42,8 +43,8 @@ static bool take_moments(struct timed_samples *t, const struct profile *p)
 	for (i = 0; t->items && i < t->count; i++) {
 		const struct profile_moment *m = &p->moments[i];
 
-		t->items[i] = (struct timed_sample){m->at * p->moment_step, weights[i], m->span * p->moment_step,
-						    m->samples, m->stack, MIN(m->thread, p->thread_count)};
+		t->items[i] = (struct timed_sample){wide_times(m->at, p->moment_step), weights[i],
+						    wide_times(m->span, p->moment_step), m->samples, m->stack, MIN(m->thread, p->thread_count)};
 	}
 	if (t->items)
 		qsort(t->items, t->count, sizeof(*t->items), by_thread_and_time);
@@ -67,7 +68,7 @@ static bool take_stacks(struct timed_samples *t, const struct profile *p)
 	for (i = 0; i < t->count; i++) {
 		at = i && t->items[i].thread == t->items[i - 1].thread ? at : 0;
 		t->items[i].time = at;
-		at += profile_is_time(p) ? t->items[i].weight : NS_PER_MS;
+		at = wide_add(at, profile_is_time(p) ? t->items[i].weight : NS_PER_MS);
 	}
 	return true;
 }
