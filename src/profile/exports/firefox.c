@@ -227,7 +227,8 @@ void export_firefox(const struct profile *const *profiles, uint32_t count, const
 
 		s->p = profiles[i];
 		s->stacks = firefox_stacks(&tables, s->p, options);
-		ok = s->stacks && timed_samples_build(&s->samples, s->p) && find_threads(s);
+		ok = s->stacks && timed_samples_build(&s->samples, s->p) &&
+		     timed_samples_by_thread(&s->samples) && find_threads(s);
 	}
 	if (ok)
 		put_all(&w, &tables, sources, count);

@@ -41,6 +41,7 @@ struct event {
 	struct dictionary words;
 	uint32_t *functions;            /* of P's frames, and of no frames */
 	uint32_t *frames, *stacks;      /* by P's: their ids; 0: not known yet */
+	uint32_t *threads;              /* … and by P's threads, and of none */
 	bool *written;                  /* by function: it is in the file */
 	struct lists mappings, frame_keys, stack_keys, tasks;
 	struct buffer interned;         /* for the next packet */
@@ -193,7 +194,7 @@ static uint32_t stack_id(struct event *e, uint32_t number)
 	return e->stacks[number];
 }
 
-static uint32_t task_id(struct event *e, uint32_t thread)
+static uint32_t new_task_id(struct event *e, uint32_t thread)
 {
 	struct perfetto_task t = perfetto_thread(e->w, e->p, thread);
 	const uint32_t key[] = {t.pid, t.tid};
@@ -208,6 +209,14 @@ static uint32_t task_id(struct event *e, uint32_t thread)
 	proto_number(m, TASK_TID, t.tid);
 	proto_message(&e->interned, INTERNED_TASKS, m);
 	return id;
+}
+
+/* THREAD: one of P, or their number. */
+static uint32_t task_id(struct event *e, uint32_t thread)
+{
+	if (!e->threads[thread])
+		e->threads[thread] = new_task_id(e, thread);
+	return e->threads[thread];
 }
 
 /* ---- packets ---- */
@@ -358,12 +367,13 @@ static void put_all(struct event *e, struct timed_samples *t)
 	size_t i;
 
 	begin(e);
-	put_states(e->w, e->p, t);
-	timed_samples_by_time(t);
 	for (i = 0; i < t->count && !e->w->failed && !e->w->out->failed; i++) {
 		put_sample(e, &t->items[i]);
 		e->w->failed |= e->words.failed || e->interned.failed;
 	}
+	e->w->failed |= !timed_samples_by_thread(t);
+	if (!e->w->failed)
+		put_states(e->w, e->p, t);
 }
 
 static void free_all(struct event *e)
@@ -372,6 +382,7 @@ static void free_all(struct event *e)
 	free(e->functions);
 	free(e->frames);
 	free(e->stacks);
+	free(e->threads);
 	free(e->written);
 	lists_free(&e->mappings);
 	lists_free(&e->frame_keys);
@@ -391,7 +402,9 @@ void perfetto_put_samples(struct perfetto *w, const struct profile *p, uint32_t 
 	e.written = calloc(e.words.functions.places.count + 1, sizeof(*e.written));
 	e.frames = calloc((size_t)p->frame_count + 1, sizeof(*e.frames));
 	e.stacks = calloc((size_t)p->stack_count + 1, sizeof(*e.stacks));
-	w->failed |= e.words.failed || !e.written || !e.frames || !e.stacks || !timed_samples_build(&t, p);
+	e.threads = calloc((size_t)p->thread_count + 1, sizeof(*e.threads));
+	w->failed |= e.words.failed || !e.written || !e.frames || !e.stacks || !e.threads ||
+		     !timed_samples_build(&t, p);
 	if (!w->failed)
 		put_all(&e, &t);
 	timed_samples_free(&t);

@@ -11,17 +11,6 @@ static int by_stack(const struct timed_sample *x, const struct timed_sample *y)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-static int by_thread_and_time(const void *a, const void *b)
-{
-	const struct timed_sample *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return by_stack(x, y);
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct timed_sample *x = a, *y = b;
@@ -31,6 +20,24 @@ static int by_time(const void *a, const void *b)
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	return by_stack(x, y);
+}
+
+/*
+ * By time they nearly are, as moments are: what is of one time is to be sorted. A long run of it is as much work as all
+ * at once, short ones cost next to nothing.
+ */
+static void sort_times(struct timed_samples *t)
+{
+	size_t i, next;
+	bool sorted;
+
+	for (i = 0; i < t->count; i = next) {
+		sorted = true;
+		for (next = i + 1; next < t->count && t->items[next].time == t->items[i].time; next++)
+			sorted = sorted && by_time(&t->items[next - 1], &t->items[next]) <= 0;
+		if (!sorted)
+			qsort(&t->items[i], next - i, sizeof(*t->items), by_time);
+	}
 }
 
 static bool take_moments(struct timed_samples *t, const struct profile *p)
@@ -44,11 +51,12 @@ static bool take_moments(struct timed_samples *t, const struct profile *p)
 		const struct profile_moment *m = &p->moments[i];
 
 		t->items[i] = (struct timed_sample){wide_times(m->at, p->moment_step), weights[i],
-						    wide_times(m->span, p->moment_step), m->samples, m->stack, MIN(m->thread, p->thread_count)};
+						    wide_times(m->span, p->moment_step), m->samples, m->stack,
+						    MIN(m->thread, p->thread_count)};
 	}
-	if (t->items)
-		qsort(t->items, t->count, sizeof(*t->items), by_thread_and_time);
 	free(weights);
+	if (t->items)
+		sort_times(t);
 	return t->items;
 }
 
@@ -64,24 +72,43 @@ static bool take_stacks(struct timed_samples *t, const struct profile *p)
 						    (uint32_t)i, MIN(p->stacks[i].thread, p->thread_count)};
 	if (!t->items)
 		return false;
-	qsort(t->items, t->count, sizeof(*t->items), by_thread_and_time);
+	qsort(t->items, t->count, sizeof(*t->items), by_time); /* by thread, as all are at 0 */
 	for (i = 0; i < t->count; i++) {
 		at = i && t->items[i].thread == t->items[i - 1].thread ? at : 0;
 		t->items[i].time = at;
 		at = wide_add(at, profile_is_time(p) ? t->items[i].weight : NS_PER_MS);
 	}
+	qsort(t->items, t->count, sizeof(*t->items), by_time);
 	return true;
 }
 
 bool timed_samples_build(struct timed_samples *t, const struct profile *p)
 {
-	*t = (struct timed_samples){.count = 0};
+	*t = (struct timed_samples){.threads = p->thread_count + (size_t)1};
 	return profile_has_times(p) ? take_moments(t, p) : take_stacks(t, p);
 }
 
-void timed_samples_by_time(struct timed_samples *t)
+bool timed_samples_by_thread(struct timed_samples *t)
 {
-	qsort(t->items, t->count, sizeof(*t->items), by_time);
+	struct timed_sample *items = malloc((t->count + 1) * sizeof(*items));
+	size_t *next = calloc(t->threads + 1, sizeof(*next)), i;
+
+	/* how many each thread has, then where its next one goes */
+	for (i = 0; items && next && i < t->count; i++)
+		next[t->items[i].thread + 1]++;
+	for (i = 1; items && next && i < t->threads; i++)
+		next[i] += next[i - 1];
+	for (i = 0; items && next && i < t->count; i++)
+		items[next[t->items[i].thread]++] = t->items[i];
+	if (!items || !next) {
+		free(items);
+		free(next);
+		return false;
+	}
+	free(next);
+	free(t->items);
+	t->items = items;
+	return true;
 }
 
 void timed_samples_free(struct timed_samples *t)

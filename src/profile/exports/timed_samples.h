@@ -19,14 +19,14 @@ struct timed_sample {
 };
 
 struct timed_samples {
-	struct timed_sample *items; /* by thread and time */
-	size_t count;
+	struct timed_sample *items; /* by time, thread and stack */
+	size_t count, threads;      /* threads: their numbers are below that */
 };
 
 /* Those of P, to be freed in any case; what those of a stack weigh is what it weighs. False: no memory. */
 bool timed_samples_build(struct timed_samples *t, const struct profile *p);
-/* From now on they are by time. */
-void timed_samples_by_time(struct timed_samples *t);
+/* From now on they are by thread, time and stack. False: no memory. */
+bool timed_samples_by_thread(struct timed_samples *t);
 void timed_samples_free(struct timed_samples *t);
 
 #endif

@@ -21,11 +21,17 @@ static inline void proto_varint(struct buffer *b, uint64_t value)
 	buffer_append(b, bytes, (size_t)(leb_put(bytes, value) - bytes));
 }
 
+static inline void proto_two(struct buffer *b, uint64_t first, uint64_t second)
+{
+	uint8_t bytes[2 * LEB_LONGEST];
+
+	buffer_append(b, bytes, (size_t)(leb_put(leb_put(bytes, first), second) - bytes));
+}
+
 /* Also where it is 0: without it, it is not known. */
 static inline void proto_known_number(struct buffer *b, unsigned field, uint64_t value)
 {
-	proto_varint(b, field << 3 | PROTO_VARINT);
-	proto_varint(b, value);
+	proto_two(b, field << 3 | PROTO_VARINT, value);
 }
 
 static inline void proto_number(struct buffer *b, unsigned field, uint64_t value)
@@ -52,8 +58,7 @@ static inline void proto_fixed64(struct buffer *b, unsigned field, uint64_t valu
 /* Also where it is empty: it is an item of a list. */
 static inline void proto_bytes(struct buffer *b, unsigned field, const void *bytes, size_t n)
 {
-	proto_varint(b, field << 3 | PROTO_LENGTH);
-	proto_varint(b, n);
+	proto_two(b, field << 3 | PROTO_LENGTH, n);
 	buffer_append(b, bytes, n);
 }
 
