@@ -121,6 +121,22 @@ def test_marks_of_our_recordings(programs, perfetto):
     assert [s[2] for s in read.slices if s[0] == "Spans"].count("odd") == 15
 
 
+def test_marks_that_are_too_many_are_told(session, perfetto, tmp_path):
+    """Of JSON whose marks are known by their number alone."""
+    assert "jstrobe.marks" not in perfetto(made("pftrace", "convert", session, None)).attributes
+    with open(session) as file:
+        whole = json.load(file)
+    whole["profiles"][0]["marks"] = {
+        "duration_ns": 1_000_000_000, "names": [{"kind": "span", "name": "same", "count": 25_000, "sum_ns": 25_000_000,
+                                                 "longest_ns": 1000, "parts": [0, 25_000], "lengths": [992, 25_000]}],
+        "threads": [], "gcs": [], "kept": {"count": 0, "at_ns": [], "duration_ns": [], "name": [], "thread": [], "gc": []},
+        "events": []}
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps(whole))
+    read = perfetto(made("pftrace", "convert", path, None))
+    assert read.attributes["jstrobe.marks"].startswith("Spans: 0 of 25,000; ") and not [s for s in read.slices if s[0] == "Spans"]
+
+
 def test_a_session_that_runs(jdk, perfetto):
     with Program(jdk, "KnownShares") as program:
         read = perfetto(made("pftrace", "record", "-d", "1", "-i", "1ms", "-e", "cpu,wall", "-f", None, program.pid))

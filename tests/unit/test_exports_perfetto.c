@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "profile/exports/exports.h"
 #include "timed_sample.h"
@@ -258,6 +259,50 @@ static void times_do_not_wrap(void **state)
 	check_times(&p, UINT64_MAX);
 }
 
+/* The attribute KEY of the trace of P, in OUT: false: it has none. */
+static bool attribute_of(const struct profile *p, const char *key, char out[200])
+{
+	struct buffer file = traced(p);
+	struct message trace = all_of(&file), attributes, text;
+	struct field packet, item;
+	bool found = false;
+
+	while (next_field(&trace, &packet)) {
+		attributes = get(packet.bytes, 126).bytes;
+		while (attributes.at && next_field(&attributes, &item)) {
+			text = get(item.bytes, 1).bytes;
+			if ((size_t)(text.end - text.at) != strlen(key) || memcmp(text.at, key, strlen(key)) != 0)
+				continue;
+			text = get(item.bytes, 3).bytes;
+			snprintf(out, 200, "%.*s", (int)(text.end - text.at), (const char *)text.at);
+			found = true;
+		}
+	}
+	buffer_free(&file);
+	return found;
+}
+
+/* Marks that were too many to be kept are told of by their number. */
+static void left_out_marks_are_told(void **state)
+{
+	struct profile p = timed_profile();
+	struct profile_marks marks = *p.marks;
+	struct profile_mark_name names[3];
+	char text[200];
+
+	(void)state;
+	assert_true(attribute_of(&p, "jstrobe", text));
+	assert_false(attribute_of(&p, "jstrobe.marks", text));
+	memcpy(names, marks.names, sizeof(names));
+	names[1].count = 25000;
+	names[2].kept = 0;
+	marks.names = names;
+	p.marks = &marks;
+	assert_true(attribute_of(&p, "jstrobe.marks", text));
+	assert_string_equal(text, "Spans: 4 of 25,000; Events: 0 of 1; they are too many: of each name the longest are in "
+			    "this file, of equally long ones all or none");
+}
+
 /* A million samples need memory for the profile alone: the file leaves while it is made. */
 static void nothing_is_kept(void **state)
 {
@@ -290,7 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_nest), cmocka_unit_test(threads_stay_apart), cmocka_unit_test(samples_are_whole),
 		cmocka_unit_test(all_have_a_time), cmocka_unit_test(times_do_not_wrap),
-		cmocka_unit_test(nothing_is_kept),
+		cmocka_unit_test(left_out_marks_are_told), cmocka_unit_test(nothing_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,8 +28,8 @@ static inline struct profile timed_profile(void)
 		{.at = 40, .stack = 3, .thread = 2, .samples = 1, .weight = 10000000},
 	};
 	static const struct profile_mark_name names[] = {
-		{.kind = MARK_KIND_PAUSE, .name = "", .count = 2}, {.kind = MARK_KIND_SPAN, .name = "\xff order", .count = 4},
-		{.kind = MARK_KIND_EVENT, .name = "release", .count = 1},
+		{.kind = MARK_KIND_PAUSE, .name = "", .count = 2, .kept = 2}, {.kind = MARK_KIND_SPAN, .name = "\xff order", .count = 4, .kept = 4},
+		{.kind = MARK_KIND_EVENT, .name = "release", .count = 1, .kept = 1},
 	};
 	static const struct profile_mark items[TIMED_MARKS] = {
 		{1000, 5000, 1, 0, 0}, {1000, 5000, 1, 0, 0}, {2000, 1000, 1, 0, 0}, {3000, 9000, 1, 0, 0}, {3500, 0, 2, 1, 0},

@@ -252,6 +252,11 @@ static void put_attributes(struct perfetto *w, const struct profile *const *prof
 		comments_samples(&line, profiles[i]);
 		put_attribute(w, buffer_text(&key, &w->message), &line);
 	}
+	for (i = 0; i < count; i++)
+		if (profiles[i]->marks)
+			perfetto_say_left_out(&line, profiles[i]->marks);
+	if (line.length)
+		put_attribute(w, "jstrobe.marks", &line);
 	proto_message(&w->packet, PACKET_ATTRIBUTES, &w->message);
 	perfetto_end_packet(w, PERFETTO_TRACKS);
 	buffer_free(&line);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "profile/exports/perfetto_writer.h"
-#include "profile/model/profile_marks.h"
+#include "profile/model/human.h"
 
 static const struct {
 	const char *track, *name; /* name: of a mark that has none */
@@ -101,6 +101,28 @@ static void put_mark(struct lanes *l, const struct profile_marks *m, const struc
 	}
 	*open = end;
 	perfetto_begin_slice(l->w, lane->uuid, at, kinds[kind].track, name);
+}
+
+void perfetto_say_left_out(struct buffer *line, const struct profile_marks *marks)
+{
+	uint64_t counts[MARK_KINDS] = {0}, kept[MARK_KINDS] = {0};
+	bool some = false;
+	uint32_t i;
+
+	for (i = 0; i < marks->name_count; i++) {
+		counts[marks->names[i].kind] = wide_add(counts[marks->names[i].kind], marks->names[i].count);
+		kept[marks->names[i].kind] += marks->names[i].kept;
+	}
+	for (i = 0; i < MARK_KINDS; i++) {
+		if (kept[i] >= counts[i])
+			continue;
+		buffer_printf(line, "%s: %s of %s; ", kinds[i].track, human_count(kept[i]).text,
+			      human_count(counts[i]).text);
+		some = true;
+	}
+	if (some)
+		buffer_puts(line, "they are too many: of each name the longest are in this file, of equally long ones "
+				  "all or none");
 }
 
 void perfetto_put_marks(struct perfetto *w, const struct profile *p)

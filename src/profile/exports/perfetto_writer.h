@@ -11,6 +11,7 @@
 #include "common/base/vector.h"
 #include "profile/model/format_options.h"
 #include "profile/model/profile.h"
+#include "profile/model/profile_marks.h"
 #include "profile/readers/lists.h"
 
 /* Field numbers of trace_packet.proto, and of what stands in packets here. */
@@ -62,6 +63,8 @@ void perfetto_put_samples(struct perfetto *w, const struct profile *p, uint32_t 
 			  const struct format_options *options);
 /* Pauses, spans and events that P has beside its samples. */
 void perfetto_put_marks(struct perfetto *w, const struct profile *p);
+/* How many of which kind the profile knows by their number alone, so that they are not in the file; nothing: none. */
+void perfetto_say_left_out(struct buffer *line, const struct profile_marks *marks);
 
 /* Slices of track TRACK, each begin before its end; and a moment. CATEGORY: what they are. */
 void perfetto_begin_slice(struct perfetto *w, uint64_t track, uint64_t time, const char *category, const char *name);
