@@ -161,6 +161,41 @@ static void threads_stay_apart(void **state)
 	buffer_free(&out);
 }
 
+/* What has neither an id nor a name is one, of samples and of marks, which says that it is not one thread alone. */
+static void threads_without_a_name_are_told(void **state)
+{
+	static const struct profile_thread nameless[] = {{101, "", 4, 40000000}, {0, "", 3, 30000000}, {0, "x", 1, 1}};
+	static const struct profile_mark_thread of_marks[] = {{0, ""}, {0, ""}};
+	struct profile p = timed_profile();
+	struct profile_marks marks = *p.marks;
+	struct field packet, thread, name;
+	char found[4][40] = {""};
+	struct message trace;
+	struct buffer out;
+	unsigned count = 0;
+
+	(void)state;
+	p.threads = nameless;
+	marks.threads = of_marks;
+	p.marks = &marks;
+	out = traced(&p);
+	trace = all_of(&out);
+	while (next_field(&trace, &packet)) {
+		thread = get(get(packet.bytes, 60).bytes, 4);
+		if (!thread.number)
+			continue;
+		assert_true(count < ARRAY_LEN(found));
+		name = get(thread.bytes, 5);
+		snprintf(found[count++], sizeof(found[0]), "%.*s", (int)(name.bytes.end - name.bytes.at),
+			 (const char *)name.bytes.at);
+	}
+	assert_int_equal(count, 3);
+	assert_string_equal(found[0], "");
+	assert_string_equal(found[1], "threads without a name");
+	assert_string_equal(found[2], "x");
+	buffer_free(&out);
+}
+
 /* What the samples weigh is what the stacks weigh, and they are in the order of time. */
 static void samples_are_whole(void **state)
 {
@@ -334,6 +369,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_nest), cmocka_unit_test(threads_stay_apart), cmocka_unit_test(samples_are_whole),
+		cmocka_unit_test(threads_without_a_name_are_told),
 		cmocka_unit_test(all_have_a_time), cmocka_unit_test(times_do_not_wrap),
 		cmocka_unit_test(left_out_marks_are_told), cmocka_unit_test(nothing_is_kept),
 	};

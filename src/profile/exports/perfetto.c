@@ -33,6 +33,11 @@ enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_TEXT = 3 };
 
 /* Ids from here on are ours: of threads whose own is not known, or another's already. No kernel gives them. */
 #define OWN_IDS (1u << 30)
+/*
+ * Without an id and a name: virtual threads, and others that a recording does not name. A profile does not say which of
+ * them are the same, so that they are one here.
+ */
+#define NAMELESS "threads without a name"
 
 void perfetto_text(struct perfetto *w, struct buffer *to, unsigned field, const char *text)
 {
@@ -165,7 +170,7 @@ struct perfetto_task perfetto_thread_called(struct perfetto *w, const struct pro
 		bool own = !tid || tid >= OWN_IDS || !is_free(w, key[0], tid);
 
 		*t = (struct perfetto_task){++w->uuids, key[0], own ? OWN_IDS + (uint32_t)w->of_task.count : tid};
-		put_thread(w, t, name);
+		put_thread(w, t, tid || *name ? name : NAMELESS);
 	}
 	return *t;
 }
