@@ -294,6 +294,25 @@ static void times_do_not_wrap(void **state)
 	check_times(&p, UINT64_MAX);
 }
 
+/* Samples of one time stand by thread, whichever order the profile has them in. */
+static void order_is_one(void **state)
+{
+	struct profile p = timed_profile();
+	struct buffer out = traced(&p), other;
+	struct profile_moment moments[10];
+
+	(void)state;
+	assert_true(p.moment_count <= ARRAY_LEN(moments) && p.moments[1].at == p.moments[2].at);
+	memcpy(moments, p.moments, p.moment_count * sizeof(*moments));
+	moments[1] = p.moments[2];
+	moments[2] = p.moments[1];
+	p.moments = moments;
+	other = traced(&p);
+	assert_true(out.length == other.length && memcmp(out.data, other.data, out.length) == 0);
+	buffer_free(&out);
+	buffer_free(&other);
+}
+
 /* The attribute KEY of the trace of P, in OUT: false: it has none. */
 static bool attribute_of(const struct profile *p, const char *key, char out[200])
 {
@@ -334,8 +353,8 @@ static void left_out_marks_are_told(void **state)
 	marks.names = names;
 	p.marks = &marks;
 	assert_true(attribute_of(&p, "jstrobe.marks", text));
-	assert_string_equal(text, "Spans: 4 of 25,000; Events: 0 of 1; they are too many: of each name the longest are in "
-			    "this file, of equally long ones all or none");
+	assert_string_equal(text, "Spans: 4 of 25,000; Events: 0 of 1; they are too many: of each name the longest are "
+			    "in this file, of equally long ones all or none");
 }
 
 /* A million samples need memory for the profile alone: the file leaves while it is made. */
@@ -371,7 +390,8 @@ int main(void)
 		cmocka_unit_test(slices_nest), cmocka_unit_test(threads_stay_apart), cmocka_unit_test(samples_are_whole),
 		cmocka_unit_test(threads_without_a_name_are_told),
 		cmocka_unit_test(all_have_a_time), cmocka_unit_test(times_do_not_wrap),
-		cmocka_unit_test(left_out_marks_are_told), cmocka_unit_test(nothing_is_kept),
+		cmocka_unit_test(order_is_one), cmocka_unit_test(left_out_marks_are_told),
+		cmocka_unit_test(nothing_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
