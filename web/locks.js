@@ -14,6 +14,9 @@ function unpackLocks(from) {
   return from.lockRows.map((row) => ({ ...row, waiting: row.waiting.map(stack), having: row.having.map(stack) }));
 }
 
+/* What is known of owners, by their stacks or at least by name: the rest may have had another owner, or none. */
+const knownOfLock = (row) => Math.min(row.weight, row.known + row.named.reduce((sum, [, least]) => sum + least, 0));
+
 const isOfWaits = () => D.work.lockWaits, tellsOwners = () => D.work.lockOwners; /* recordings have waits, but no owners */
 
 /* "shop.Stock@1b2c (monitor)"; of wall time mostly no class is known. */
@@ -26,6 +29,7 @@ function nameOfLock(row) {
 /* Who had it, in a few words. */
 function ownerOfLock(row) {
   if (row.unowned) return 'gives permits: no thread has it';
+  if (!row.owners.length && row.named.length) return row.named[0][0] + (row.named.length > 1 ? ` and ${count(row.named.length - 1)} more` : '') + ', by name alone';
   if (!row.owners.length) return 'not known';
   const [whose, method, did] = row.owners[0];
   if (!isOfWaits()) return `most likely ${whose ? whose + ' in ' : 'in '}${method} (${did})`;
@@ -109,7 +113,7 @@ class Locks {
       return td;
     };
     const lines = rows.map((row) => {
-      const others = row.groups.length - 1, known = tellsOwners() ? (row.known ? roughly(Math.min(row.known, row.weight), row.weight) : '–') : '';
+      const others = row.groups.length - 1, known = tellsOwners() ? (knownOfLock(row) ? roughly(knownOfLock(row), row.weight) : '–') : '';
       const full = nameOfLock(row) + (row.asked ? ' in ' + row.asked : ''), name = cell(full);
       name.firstChild.textContent = full.replace(/^(?:[a-z]\w*\.)+(?=\w)/, ''); /* without package, to leave place for where */
       if (row.open) name.firstChild.append(make('span', 'pack', `, ${count(row.open)} still waiting`));
@@ -152,17 +156,19 @@ class Locks {
   }
 
   having(row) {
-    const part = make('section', 'io'), unknown = Math.max(0, row.weight - row.known), table = make('table'), body = make('tbody');
+    const part = make('section', 'io'), unknown = row.weight - knownOfLock(row), table = make('table'), body = make('tbody');
     part.append(make('h2', '', `Who had ${nameOfLock(row)}`));
-    if (row.unowned || !isOfWaits() || !row.owners.length) {
-      const text = row.unowned ? 'It gives permits: no thread has it.' : row.owners.length ? `${ownerOfLock(row)}: it was there while others waited.` : tellsOwners() ? 'No owner is known: the lock was just passed on, or is one that keeps none.' : 'It is not known who had it.';
+    if (row.unowned || !isOfWaits() || !(row.owners.length + row.named.length)) {
+      const text = row.unowned ? 'It gives permits: no thread has it.' : row.owners.length ? `${ownerOfLock(row)}: it was there while others waited.` : tellsOwners() ? 'It is not known who had it: the lock was just passed on, keeps no owner, or one of which no stack was taken.' : 'It is not known who had it.';
       part.append(make('p', 'hint', text[0].toUpperCase() + text.slice(1)));
       return part;
     }
     for (const [whose, method, waits, weight] of row.owners) body.append(linkedLine([shareCell(weight, row.weight), numberCell(time(weight)), numberCell(count(waits)), make('td', '', whose), make('td', '', method)]));
-    if (unknown) body.append(linkedLine([shareCell(unknown, row.weight), numberCell(time(unknown)), numberCell(''), make('td', 'pack', 'unknown'), make('td', 'pack', 'no stack of an owner was taken')]));
+    for (const [whose, least, most] of row.named) body.append(linkedLine([shareCell(least, row.weight), numberCell((most > least ? 'at least ' : '') + time(least)), numberCell(''), make('td', '', whose), make('td', 'pack', 'by name alone: no stack of it was taken' + (most > least ? `; at most ${time(most)}` : ''))]));
+    if (unknown) body.append(linkedLine([shareCell(unknown, row.weight), numberCell(time(unknown)), numberCell(''), make('td', 'pack', 'unknown'), make('td', 'pack', 'no stack of an owner was taken, and no name is sure')]));
     table.append(body);
-    part.append(table, make('h3', '', 'What they did when others began to wait'), smallTree(row.having));
+    part.append(table);
+    if (row.having.length) part.append(make('h3', '', 'What they did when others began to wait'), smallTree(row.having));
     if (row.more[1]) part.append(make('p', 'hint', `and ${count(row.more[1])} more stacks`));
     return part;
   }

@@ -21,12 +21,16 @@ def test_a_lock_its_owners_and_its_waiters(page, make_page):
     assert waited == 2e9 and known == 4e8  # what make_page.c says
     # one row: waits for work at the queue are none
     (row,) = p.js(CELLS, "#locks .list > section tbody tr")
+    # what stacks do not tell of order-2 was for this lock, too: there is no other that keeps owners
+    by_name = next(o["time_ns"] for o in told["owners"] if o["name"] == "order-2") - sum(s["time_ns"] for s in having if s["name"] == "order-2")
+    assert by_name == 12e8
     assert row == [f"Stock@{told['locks'][lock]['identity']} (monitor) in shop.Stock.reserve", "100 %", seconds(waited), str(waits), "1 s", "order-*",
-                   f"{100 * known // waited} %", "order-* in shop.Stock.recount and 1 more"]
+                   f"{100 * (known + by_name) // waited} %", "order-* in shop.Stock.recount and 1 more"]
     owners = p.js(CELLS, "#locks .lock section:first-child tbody tr")
     assert [(r[0], r[2], r[4]) for r in owners] == [
-        ("15.00 %", "3", "shop.Stock.recount"), ("5.00 %", "1", "shop.Orders.handle"), ("80.00 %", "", "no stack of an owner was taken")]
-    assert owners[2][3] == "unknown"
+        ("15.00 %", "3", "shop.Stock.recount"), ("5.00 %", "1", "shop.Orders.handle"), ("60.00 %", "", "by name alone: no stack of it was taken"),
+        ("20.00 %", "", "no stack of an owner was taken, and no name is sure")]
+    assert [r[3] for r in owners[2:]] == ["order-2", "unknown"]
     # the paths of owners part behind the third frame: where one ends, and where the other goes on
     assert p.js(LINES, "#locks .lock section:first-child .stacks > div") == [
         "100 % java.lang.Thread.run", "shop.Orders.work", "shop.Orders.handle", "75 % shop.Stock.reserve", "shop.Stock.recount",
@@ -128,7 +132,7 @@ def test_search_and_long_stacks(page, make_page, driver, tmp_path):
     start = text.index('"work":')
     work, end = json.JSONDecoder().raw_decode(text[start + len('"work":'):])
     (row,), name = work["lockRows"], "<b>evil</b>.Lock"
-    other = dict(row, lock=name, identity="99", asked="a.B.c", weight=5 * 10**8, owners=[], having=[], known=0, waiting=[["<i>x</i>", 1, 7]])
+    other = dict(row, lock=name, identity="99", asked="a.B.c", weight=5 * 10**8, owners=[], having=[], known=0, named=[], waiting=[["<i>x</i>", 1, 7]])
     work["lockNames"] += [f"f{i}.<u>g</u>" for i in range(60)]
     first = work["lockStacks"]
     packed = base64.b64decode(first) + bytes([60] + [7 + i for i in range(60)] + [3])
@@ -138,7 +142,7 @@ def test_search_and_long_stacks(page, make_page, driver, tmp_path):
     p = type(page("locks"))(driver, made).open("#tab=locks")
     assert len(p.js(CELLS, "#locks .list > section tbody tr")) == 2
     p.click("#locks .list > section tbody tr:nth-child(2)")
-    assert p.text("#locks .lock h2") == f"Who had {name}@99 (monitor)" and p.text("#locks .lock p") == "No owner is known: the lock was just passed on, or is one that keeps none."
+    assert p.text("#locks .lock h2") == f"Who had {name}@99 (monitor)" and p.text("#locks .lock p") == "It is not known who had it: the lock was just passed on, keeps no owner, or one of which no stack was taken."
     assert p.text("#locks details summary") == "21 frames that all have in common"
     assert len(p.js(LINES, "#locks .lock section:last-child .stacks > div")) == 40
     assert "… 3 frames" in p.text("#locks details") and not p.js("return document.querySelectorAll('#locks b, #locks u, #locks i').length")

@@ -50,12 +50,52 @@ static void test_waits(void **state)
 		  "\"groups\":[[\"order-*\",2,40,2000000000]],"
 		  "\"owners\":[[\"order-*\",\"shop.Stock.recount\",3,300000000],"
 		  "[\"order-*\",\"shop.Orders.handle\",1,100000000]],\"known\":400000000,"
+		  "\"named\":[[\"order-2\",1200000000,1200000000]],"
 		  "\"waiting\":[[\"order-*\",30,1500000000],[\"order-*\",10,500000000]],"
 		  "\"having\":[[\"order-2\",3,300000000],[\"order-1\",1,100000000]],\"more\":[0,0]}],\"lockMore\":[0,0]");
 	has(text, "\"lockNames\":[\"java.lang.Thread.run\",\"shop.Orders.work\",\"shop.Orders.handle\","
 		  "\"shop.Stock.reserve\",\"shop.Stock\",\"shop.Stock.recount\",\"java.lang.Thread.sleep0\"]");
 	/* 5 frames twice, then 6 and 3, none cut: 05 0001020304 00, … */
 	has(text, "\"lockStacks\":\"BQABAgMEAAUAAQIDBAAGAAECAwUGAAMAAQIA\"");
+	free(text);
+}
+
+/* Owners without a stack are told of a lock as far as their waits can have been for no other. */
+static void test_named(void **state)
+{
+	static struct profile_waits locks[3], owners[4];
+	struct profile p = work_waits();
+	char *text;
+
+	(void)state;
+	locks[0] = p.locks[0];
+	locks[1] = p.locks[1];
+	locks[2] = (struct profile_waits){.name = "shop/Cart", .kind = LOCK_MONITOR, .identity = 9, .waits = 20,
+					  .time = 600 * WORK_MS, .longest = 200 * WORK_MS};
+	/* more than all waits for the cart; one wait longer than those; neither; and those beyond the ones kept apart */
+	owners[0] = (struct profile_waits){.name = "evictor", .waits = 9, .time = 900 * WORK_MS, .longest = 200 * WORK_MS};
+	owners[1] = (struct profile_waits){.name = "rebuild", .waits = 3, .time = 500 * WORK_MS, .longest = 300 * WORK_MS};
+	owners[2] = (struct profile_waits){.name = "idler", .waits = 9, .time = 600 * WORK_MS, .longest = 200 * WORK_MS};
+	owners[3] = (struct profile_waits){.name = "", .waits = 9, .time = 900 * WORK_MS, .longest = 300 * WORK_MS};
+	p.locks = locks;
+	p.lock_count = 3;
+	p.owners = owners;
+	p.owner_count = 4;
+	p.holder_count = 0;
+	text = work_member(&p);
+	has(text, "\"owners\":[],\"known\":0,\"named\":[[\"evictor\",300000000,900000000],"
+		  "[\"rebuild\",300000000,500000000]],");
+	free(text);
+	/* a quarter of its waits is left out here: those may have been the rebuild's longest and the evictor's */
+	locks[1].time = 2500 * WORK_MS;
+	text = work_member(&p);
+	has(text, "\"owners\":[],\"known\":0,\"named\":[],");
+	free(text);
+	/* a lock that keeps none has none */
+	locks[1].time = 2 * WORK_S;
+	locks[1].kind = LOCK_WAIT;
+	text = work_member(&p);
+	has(text, "\"owners\":[],\"known\":0,\"named\":[],");
 	free(text);
 }
 
@@ -72,7 +112,7 @@ static void test_recorded(void **state)
 	has(text, "\"lockWaits\":true,\"lockOwners\":false,\"lockRows\":[{\"lock\":\"shop.Stock\",\"identity\":\"\","
 		  "\"kind\":\"monitor\",\"asked\":\"shop.Stock.reserve\",\"locks\":0,\"waits\":40,\"weight\":2000000000,"
 		  "\"longest\":0,\"open\":0,");
-	has(text, "\"owners\":[],\"known\":0,");
+	has(text, "\"owners\":[],\"known\":0,\"named\":[],");
 	free(text);
 }
 
@@ -130,7 +170,7 @@ static void test_many(void **state)
 	text = work_member(&p);
 	has(text, "\"lockRows\":[{\"lock\":\"shop.Stock\",\"identity\":\"1\",\"kind\":\"monitor\",");
 	has(text, "\"waits\":21,\"weight\":1020,");
-	has(text, "\"owners\":[],\"known\":0,");
+	has(text, "\"owners\":[],\"known\":0,\"named\":[],");
 	has(text, "\"having\":[],\"more\":[9,0]}"); /* of 21 stacks 12 are there */
 	has(text, "\"identity\":\"64\"");
 	assert_null(strstr(text, "\"identity\":\"65\""));
@@ -142,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_wall),
 		cmocka_unit_test(test_many),

@@ -95,7 +95,10 @@ static inline struct profile work_waits(void)
 		 .identity = 7, .waits = 10, .time = 20 * WORK_S, .longest = 5 * WORK_S},
 		{.name = "shop/Stock", .kind = LOCK_MONITOR, .identity = 0x1b2c, .waits = 40, .time = 2 * WORK_S, .longest = 1 * WORK_S},
 	};
-	static const struct profile_waits owners[] = {{.name = "order-2", .waits = 40, .time = 2 * WORK_S, .longest = 1 * WORK_S}};
+	static const struct profile_waits owners[] = {
+		{.name = "order-2", .waits = 30, .time = 3 * WORK_S / 2, .longest = 1 * WORK_S},
+		{.name = "order-1", .waits = 1, .time = WORK_S / 10, .longest = WORK_S / 10},
+	};
 	static const struct profile_waits holders[] = {
 		{.name = "order-2", .waits = 3, .time = 300 * WORK_MS, .frames = holding, .depth = ARRAY_LEN(holding), .lock = 2},
 		{.name = "order-1", .waits = 1, .time = 100 * WORK_MS, .frames = handling, .depth = ARRAY_LEN(handling), .lock = 2},
@@ -107,7 +110,7 @@ static inline struct profile work_waits(void)
 		.weight_kind = WEIGHT_WAIT, .duration = 2 * WORK_S, .taken = 50, .stored = 50, .weight_stored = 22 * WORK_S,
 		.complete = 50, .frames = work_frames, .frame_count = W_FRAMES, .stacks = stacks,
 		.stack_count = ARRAY_LEN(stacks), .threads = work_threads, .thread_count = 4,
-		.locks = locks, .lock_count = 2, .owners = owners, .owner_count = 1, .holders = holders, .holder_count = 3,
+		.locks = locks, .lock_count = 2, .owners = owners, .owner_count = 2, .holders = holders, .holder_count = 3,
 	};
 }
 

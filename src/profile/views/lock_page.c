@@ -10,6 +10,7 @@
  *                groups                 who waited, [name, threads (0: not known), waits, weight]
  *                owners                 who had it, [pattern of names, method, waits, weight]; known: weight of all;
  *                                       of wall time the one that is most likely, with what it did in place of numbers
+ *                named                  who else had it, by name alone, [name, weight at least, at most]
  *                waiting, having        stacks, the heaviest ones: [whose, waits, weight]
  *                more                   how many others there are, of waiting and of having
  *   lockWaits  they are waits, not wall time; lockOwners: it is known who had them, of some at least
@@ -28,6 +29,7 @@
 
 #include "common/base/json_writer.h"
 #include "common/base/vector.h"
+#include "profile/model/work/named_owners.h"
 #include "profile/views/views.h"
 #include "profile/writers/page/page_put.h"
 
@@ -285,6 +287,26 @@ static const struct profile_waits *only_lock(const struct profile *p, const stru
 	return NULL;
 }
 
+static bool put_named(struct making *m, uint32_t row, const struct profile_waits *one)
+{
+	struct named_owner *named = NULL;
+	size_t count = 0, i;
+
+	if (one && m->p->weight_kind == WEIGHT_WAIT && !m->c->rows[row].unowned &&
+	    !named_owners_of(m->c, m->p, row, one, &named, &count))
+		return false;
+	json_array(m->to, "named");
+	for (i = 0; i < MIN(count, (size_t)SHARES); i++) {
+		begin_share(m, named[i].name);
+		json_put_number(m->to, NULL, named[i].least);
+		json_put_number(m->to, NULL, named[i].most);
+		json_end(m->to);
+	}
+	json_end(m->to);
+	free(named);
+	return true;
+}
+
 static bool put_row(struct making *m, uint32_t row)
 {
 	const struct contended *r = &m->c->rows[row];
@@ -302,6 +324,8 @@ static bool put_row(struct making *m, uint32_t row)
 	json_put_bool(m->to, "several", r->several);
 	put_groups(m);
 	put_owners(m, r);
+	if (!put_named(m, row, one))
+		return false;
 	put_stacks(m);
 	json_end(m->to);
 	return true;
