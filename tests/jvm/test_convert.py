@@ -265,6 +265,7 @@ def test_wrong_usage(tmp_path):
                         (["convert", text, tmp_path / "y.jfr"], "no JFR recording"), (["convert", "-e", "cpu", text], "collapsed"),
                         (["convert", "-I", ".*Map.*", text], "not regular expressions"),
                         (["convert", "--exclude", "^Map", text], "not regular expressions"),
+                        (["convert", "-X", "a*.b", text], "-X: 'a*.b' has a * inside"),
                         (["convert", "--nothing", text], "unknown option")):
         done = jstrobe(*words)
         assert done.returncode == 2 and says in done.stderr, done.stderr

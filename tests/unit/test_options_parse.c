@@ -420,6 +420,11 @@ static void spelling_and_filters(void **state)
 	assert_int_equal(agent("samples,total"), 0);
 	assert_true(o.total && !o.samples);
 	/* what was said at an earlier occasion goes as soon as something new is said */
+	/* a * inside would be a letter, which only names of C++ have; in convert it may be an expression of jfrconv's */
+	assert_int_equal(command("-X Shop*.borrow 1"), -EINVAL);
+	assert_non_null(strstr(err.text, "-X: 'Shop*.borrow' has a * inside"));
+	assert_int_equal(agent("include=a*b"), -EINVAL);
+	assert_int_equal(command("-I * -I ** -I *a.b* -X operator* -X *operator*= -X f(char*,int)"), 0);
 	assert_int_equal(agent("include=a,exclude=b"), 0);
 	o.patterns_old = true;
 	assert_int_equal(options_parse_agent(&o, "simple", ',', &err), 0);
