@@ -42,6 +42,7 @@ const ROWS_SHOWN = [
   { key: 'cpu', over: 'machine', colour: (get) => get('--accent'), text: (most, over) => `CPU of the process, up to ${shareOfCpus(most)}${ofCpus()}${over ? `, grey: of the machine, up to ${shareOfCpus(over)}` : ''}`,
     tell: (p, over) => `CPU of the process ${spread2(p, shareOfCpus)}${over ? `, of the machine ${spread2(over, shareOfCpus)}` : ''}${ofCpus()}, at ${moment(p.at / T.step)}` },
   { key: 'heap', colour: () => 'hsl(165 55% 42%)', text: (most) => `Heap after collections, up to ${bytes(most)}`, tell: (p) => `Heap after the collection at ${moment(p.at / T.step)}: ${spread2(p, bytes)}` },
+  { key: 'heapRead', colour: () => 'hsl(165 55% 42%)', text: (most) => `Heap in use, read once a second where there was a collection, up to ${bytes(most)}`, tell: (p) => `Heap in use at ${moment(p.at / T.step)}, up to a second after a collection: ${spread2(p, bytes)}` },
   { key: 'allocated', colour: () => 'hsl(265 50% 62%)', text: (most) => `Allocated between collections, up to ${bytes(most)} a second`, tell: (p) => `Allocated ${bytes(p.mean)} a second, ${moment(p.from / T.step)} – ${moment(p.to / T.step)}` },
   { key: 'deopts', band: true, colour: () => 'hsl(32 90% 50%)', text: () => 'Deoptimisations', one: 'deoptimisation', more: 'deoptimisations' },
   { key: 'classes', band: true, colour: () => 'hsl(205 65% 50%)', text: () => 'Classes loaded', one: 'class loaded', more: 'classes loaded' },

@@ -84,3 +84,14 @@ def test_no_errors(page, theme):
 
 def test_other_pages_have_none_of_it(page):
     assert not page("time").js("return document.querySelectorAll('canvas.rows-over-time').length")
+
+
+def test_a_heap_that_is_read_each_second_says_so(page, make_page, driver, tmp_path):
+    """As recordings of our own have it: not what the heap had right after the collection."""
+    made = tmp_path / "read.html"
+    made.write_text(make_page("marks").read_text().replace('"heap":{"points"', '"heapRead":{"points"'))
+    p = type(page("marks"))(driver, made).open()
+    tip = tip_at(p, 4.7)[1]
+    assert tip.startswith("Heap in use at 3.99") and tip.endswith(", up to a second after a collection: 12 MB")
+    assert "Heap in use, read once a second where there was a collection, up to 14 MB" in p.js("return document.querySelector('canvas.rows-over-time').getAttribute('aria-label')")
+    assert all(made.name in address or address.startswith(("data:", "about:")) for address in p.requests())

@@ -29,6 +29,7 @@ enum mark_row {
 	MARK_ROW_CORES,      /* how many CPUs the machine has */
 	MARK_ROW_HEAP_FULL,  /* bytes in use before a collection */
 	MARK_ROW_HEAP,       /* … after it */
+	MARK_ROW_HEAP_READ,  /* … when it was next read, as we do each second: later than after it, so more */
 	MARK_ROW_DEOPTS,     /* deoptimisations, each a 1 */
 	MARK_ROW_LOADS,      /* classes that were loaded, each a 1 */
 	MARK_ROW_CLASSES,    /* … since the JVM's start */
@@ -123,8 +124,8 @@ static inline const char *mark_kind_word(unsigned kind)
 static inline const char *mark_row_word(unsigned row)
 {
 	static const char *const words[MARK_ROWS] = {
-		"process_cpu", "machine_cpu", "cpus", "heap_before_gc", "heap_after_gc", "deoptimisations",
-		"classes_loaded", "classes_loaded_ever",
+		"process_cpu", "machine_cpu", "cpus", "heap_before_gc", "heap_after_gc", "heap_read",
+		"deoptimisations", "classes_loaded", "classes_loaded_ever",
 	};
 
 	return row < MARK_ROWS ? words[row] : NULL;

@@ -3,8 +3,9 @@
  * varints, in the order of time, and `count` says how many points there are:
  *
  *   cores      CPUs of the machine; 0: not known
- *   cpu, machine  millionths of all CPUs; heap: bytes in use after a collection. A point: parts since the one before,
- *              least, most above that, mean above the least, of what was reported in that part of the time
+ *   cpu, machine  millionths of all CPUs; heap: bytes in use after a collection; heapRead: within a second after one.
+ *              A point: parts since the one before, least, most above that, mean above the least, of what was reported
+ *              in that part of the time
  *   allocated  bytes a second between two collections. A point: µs since that of the one before, µs, bytes a second
  *   deopts, classes  how many. A point: parts since the one before, number
  *
@@ -204,6 +205,7 @@ void rows_page_put(struct json_writer *w, const struct profile_marks *m)
 	put_values(w, "cpu", m->rows[MARK_ROW_CPU]);
 	put_values(w, "machine", m->rows[MARK_ROW_MACHINE]);
 	put_values(w, "heap", m->rows[MARK_ROW_HEAP]);
+	put_values(w, "heapRead", m->rows[MARK_ROW_HEAP_READ]);
 	if (m->rows[MARK_ROW_HEAP_FULL] && m->rows[MARK_ROW_HEAP] && !is_concurrent(m))
 		put_allocated(w, m);
 	if (m->rows[MARK_ROW_DEOPTS])

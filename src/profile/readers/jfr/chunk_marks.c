@@ -356,8 +356,8 @@ static void take_row(struct chunk_handlers *w, struct chunk_others *o, const uin
 	case ROW_HEAP:
 		when = strings_get(&w->aggregate->strings, name_of(w, o, slots[SLOT_OBJECT]));
 		if (strcmp(when, "Before GC") == 0 || strcmp(when, "After GC") == 0)
-			kept_marks_row(marks, when[0] == 'A' ? MARK_ROW_HEAP : MARK_ROW_HEAP_FULL, at,
-				       slots[SLOT_SIZE]);
+			kept_marks_row(marks, when[0] == 'B' ? MARK_ROW_HEAP_FULL : w->ours ? MARK_ROW_HEAP_READ :
+				       MARK_ROW_HEAP, at, slots[SLOT_SIZE]);
 		break;
 	case ROW_DEOPT:
 	case ROW_CLASS_LOAD:
