@@ -223,13 +223,27 @@ static void opens_by_weight(void **state)
 	}
 }
 
+/* The line on top says that the page holds a part, and of what; else it says nothing of the kind. */
+static void a_part_is_called_one(void **state)
+{
+	struct profile p = sample_profile(true);
+	char *whole = sample_write_text(&p, "flamegraph", &(struct format_options){.threads = true});
+	char *part = sample_write_text(&p, "flamegraph", &(struct format_options){.threads = true, .exclude = "*evil*"});
+
+	(void)state;
+	assert_null(strstr(whole, "left out the rest"));
+	assert_non_null(strstr(part, "\"loss\":\"89 of 90 samples shown, include or exclude left out the rest; "));
+	free(whole);
+	free(part);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opens_by_weight), cmocka_unit_test(names_cannot_end_the_script),
 		cmocka_unit_test(tree_can_be_read_back),
 		cmocka_unit_test(deep_stacks),
-		cmocka_unit_test(kinds_of_a_node),
+		cmocka_unit_test(kinds_of_a_node), cmocka_unit_test(a_part_is_called_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "profile/model/calls.h"
+#include "profile/model/human.h"
 #include "profile/model/leaks.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/profile_unit.h"
@@ -281,6 +282,9 @@ static void put_texts(struct json_writer *w, const struct profile *p, const stru
 	if (p->calls) {
 		calls_loss(p, options, &text);
 	} else {
+		if (p->left_out)
+			buffer_printf(&text, "%s of %s samples shown, include or exclude left out the rest; ",
+				      human_count(p->stored - p->left_out).text, human_count(p->stored).text);
 		format_loss_line(p, &text);
 		loss_line_hint(p, options, &text);
 	}
