@@ -15,7 +15,7 @@
 #define DURATION (5 * S)
 
 enum frame_number { RUN, MAIN, SEND, THROTTLE, WAIT, PARK, FUTURE, CONNECTION, VIRTUAL, YIELD, QUEUE,
-	BARRIER, LATCH, CONDITION, LAMBDA, SLEEP, PERMIT, FRAMES };
+	BARRIER, LATCH, CONDITION, LAMBDA, SLEEP, PERMIT, CLIENT, FRAMES };
 #define JAVA(class, method) {.class_name = class, .name = method, .kind = FRAME_C2}
 static const struct profile_frame frames[FRAMES] = {
 	[RUN] = JAVA("java/lang/Thread", "run"),
@@ -32,6 +32,7 @@ static const struct profile_frame frames[FRAMES] = {
 	[BARRIER] = JAVA("java/util/concurrent/CyclicBarrier", "dowait"),
 	[SLEEP] = JAVA("java/lang/Thread", "sleep0"),
 	[PERMIT] = JAVA("java/util/concurrent/Semaphore", "acquire"),
+	[CLIENT] = JAVA("demo/Load", "client"),
 	[LAMBDA] = JAVA("demo/Load$$Lambda+0x0000000800c03000", "next"),
 	[LATCH] = JAVA("java/util/concurrent/CountDownLatch", "await"),
 	[CONDITION] = JAVA("java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject", "await"),
@@ -210,7 +211,7 @@ static void lambdas_are_no_place(void **state)
 /* Where it is not known for whom threads wait, who sleeps in the same class is named; not for moments, nor elsewhere. */
 static void who_sleeps_there_is_named(void **state)
 {
-	static const uint32_t sleeps[] = {RUN, SEND, SLEEP}, elsewhere[] = {RUN, THROTTLE, SLEEP};
+	static const uint32_t sleeps[] = {RUN, SEND, SLEEP}, elsewhere[] = {RUN, THROTTLE, SLEEP}, pauses[] = {RUN, CLIENT, SLEEP};
 	static const uint32_t wants_permit[] = {RUN, SEND, SEND, MAIN, PERMIT, PARK};
 	struct profile_stack stacks[] = {SEEN(puts, 1, PARKED, 100, 5 * S), SEEN(sleeps, 0, SLEEPING, 80, 4 * S)};
 	struct profile p = wall(stacks, 2, 1 * S);
@@ -227,6 +228,15 @@ static void who_sleeps_there_is_named(void **state)
 		stacks[0] = (struct profile_stack)SEEN(wants_permit, 1, PARKED, 100, 5 * S);
 	}
 	assert_string_equal(f.rows[0].id, "lock");
+	/* a client beside it in the same class, which no one who wants a permit has gone through */
+	stacks[1] = (struct profile_stack)SEEN(pauses, 0, SLEEPING, 80, 4 * S);
+	assert_int_equal(findings_find(&f, &one, 1, NULL), 0);
+	assert_string_equal(f.rows[0].id, "lock");
+	assert_null(strstr(f.rows[0].advice, "Meanwhile"));
+	stacks[0] = (struct profile_stack)SEEN(puts, 1, PARKED, 100, 5 * S);
+	assert_int_equal(findings_find(&f, &one, 1, NULL), 0);
+	assert_null(strstr(f.rows[0].advice, "Meanwhile"));
+	stacks[0] = (struct profile_stack)SEEN(wants_permit, 1, PARKED, 100, 5 * S);
 	stacks[1] = (struct profile_stack)SEEN(elsewhere, 0, SLEEPING, 80, 4 * S);
 	assert_int_equal(findings_find(&f, &one, 1, NULL), 0);
 	assert_null(strstr(f.rows[0].advice, "Meanwhile"));

@@ -148,11 +148,11 @@ void advise(struct profile_finding *f, const char *fmt, ...) __attribute__((form
 #define SMALL_REQUESTS "for a server of small requests that is how it works, "
 
 /*
- * Append to F's advice which group, but for BESIDES, slept for much of P, of wall time, in methods of CLASS_NAME, in
- * which others wait.
+ * Append to F's advice which group, but for BESIDES, slept for much of P, of wall time, in methods of CLASS_NAME that
+ * others have gone through as well, who wait: WAITERS says of each stack whether it is one (NULL: no memory).
  */
 void advise_sleepers(struct profile_finding *f, const struct profile *p, const struct thread_groups *g,
-		     const char *class_name, uint32_t besides);
+		     const char *class_name, const bool *waiters, uint32_t besides);
 
 /* A row's test: fills in F with a score above 0 if it is so. */
 /*
