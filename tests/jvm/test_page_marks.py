@@ -194,7 +194,7 @@ def test_spans_of_virtual_threads():
     # each span is of a thread that is seen for the first time, while its tag is read
     for tag in ("nothing", "no*"):
         done = jstrobe("convert", "--cpu", "--tag", tag, "-o", "collapsed", path, "-")
-        assert done.returncode == 1 and "3041 spans" in done.stderr and "short of many" in done.stderr, (done.returncode, done.stderr)
+        assert done.returncode == 1 and "3,041 spans" in done.stderr and "short of many" in done.stderr, (done.returncode, done.stderr)
     for tag, own, other in (("named", "ofNamed", "ofUnnamed"), ("unnamed", "ofUnnamed", "ofNamed")):
         said = jstrobe("convert", "--cpu", "--tag", tag, "-o", "collapsed", path, "-").stdout
         assert f"VirtualSpans.{own}" in said and f"VirtualSpans.{other}" not in said, tag

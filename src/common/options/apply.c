@@ -183,8 +183,8 @@ static int apply_ratio(const struct option *option, const char *name, const char
 
 /*
  * Whether PATTERN has a * that would be a letter, and is meant as one for anything. Names of C++ alone have such
- * letters: "operator*", "f(char*, int)", "List<char*>". Regular expressions are jfrconv's; `convert` refuses them in its
- * own words.
+ * letters: "operator*", "f(char*, int)", "List<char*>". Regular expressions are jfrconv's; `convert` refuses them in
+ * its own words.
  */
 static bool has_star_inside(const char *pattern, const struct options *o)
 {
@@ -205,8 +205,8 @@ static int apply_pattern(const struct option *option, const char *name, const ch
 		return error_set(err, EINVAL, "%s: the pattern is empty or has a line break; write "
 				 "it like java.util.* or *Lock*", name);
 	if (has_star_inside(value, o))
-		return error_set(err, EINVAL, "%s: '%s' has a * inside, which would match nothing; * stands for anything "
-				 "at the begin or end alone, as in java.util.* or *Lock*", name, value);
+		return error_set(err, EINVAL, "%s: '%s' has a * inside, which would match nothing; * stands for "
+				 "anything at the begin or end alone, as in java.util.* or *Lock*", name, value);
 	if (o->patterns_old)
 		o->include[0] = o->exclude[0] = '\0';
 	o->patterns_old = false;

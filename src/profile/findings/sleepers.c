@@ -31,11 +31,12 @@ static bool find_methods(const struct profile *p, const bool *waiters, const cha
 	for (i = 0; i < p->stack_count; i++) {
 		for (k = 0; waiters[i] && k < p->stacks[i].depth; k++) {
 			const struct profile_frame *f = &p->frames[p->stacks[i].frames[k]];
-			uint32_t *known = is_of_class(f, class_name) ? map_put(methods, frame_method_hash(f), NULL) : NULL;
+			bool is = is_of_class(f, class_name);
+			uint32_t *known = is ? map_put(methods, frame_method_hash(f), NULL) : NULL;
 
 			if (known)
 				*known = 1;
-			else if (is_of_class(f, class_name))
+			else if (is)
 				return false;
 		}
 	}
