@@ -48,7 +48,8 @@ void perfetto_text(struct perfetto *w, struct buffer *to, unsigned field, const 
 		proto_bytes(to, field, w->text.data, w->text.length);
 }
 
-void perfetto_end_packet(struct perfetto *w, uint32_t sequence)
+/* A packet without a time is at the latest time that a reader has seen. */
+static void end_packet(struct perfetto *w, uint32_t sequence)
 {
 	proto_number(&w->packet, PACKET_SEQUENCE, sequence);
 	proto_number(&w->packet, PACKET_FLAGS, FLAG_NEEDS_STATE);
@@ -58,7 +59,7 @@ void perfetto_end_packet(struct perfetto *w, uint32_t sequence)
 void perfetto_end_packet_at(struct perfetto *w, uint32_t sequence, uint64_t time)
 {
 	proto_known_number(&w->packet, PACKET_TIME, time);
-	perfetto_end_packet(w, sequence);
+	end_packet(w, sequence);
 }
 
 void perfetto_begin_sequence(struct perfetto *w, uint32_t sequence, struct buffer *defaults)
@@ -80,7 +81,7 @@ static void end_track(struct perfetto *w, uint64_t uuid, uint64_t parent)
 	proto_number(&w->message, TRACK_UUID, uuid);
 	proto_number(&w->message, TRACK_PARENT, parent);
 	proto_message(&w->packet, PACKET_TRACK, &w->message);
-	perfetto_end_packet(w, PERFETTO_TRACKS);
+	end_packet(w, PERFETTO_TRACKS);
 }
 
 uint64_t perfetto_track(struct perfetto *w, uint64_t parent, const char *name)
@@ -232,7 +233,7 @@ static void put_clock(struct perfetto *w, const struct profile *p)
 	proto_message(&w->message, CLOCKS_CLOCK, &w->inner);
 	proto_number(&w->message, CLOCKS_PRIMARY, REAL_TIME);
 	proto_message(&w->packet, PACKET_CLOCKS, &w->message);
-	perfetto_end_packet(w, PERFETTO_TRACKS);
+	end_packet(w, PERFETTO_TRACKS);
 }
 
 static void put_attribute(struct perfetto *w, const char *key, struct buffer *line)
@@ -263,7 +264,7 @@ static void put_attributes(struct perfetto *w, const struct profile *const *prof
 	if (line.length)
 		put_attribute(w, "jstrobe.marks", &line);
 	proto_message(&w->packet, PACKET_ATTRIBUTES, &w->message);
-	perfetto_end_packet(w, PERFETTO_TRACKS);
+	end_packet(w, PERFETTO_TRACKS);
 	buffer_free(&line);
 	buffer_free(&key);
 }

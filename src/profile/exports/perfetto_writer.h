@@ -39,11 +39,7 @@ struct perfetto {
 	bool failed;            /* out of memory */
 };
 
-/*
- * End the packet in W->packet, which is one of sequence SEQUENCE; at TIME: ns since 1970. A packet without a time is at
- * the latest time that a reader has seen.
- */
-void perfetto_end_packet(struct perfetto *w, uint32_t sequence);
+/* End the packet in W->packet, which is one of sequence SEQUENCE, at TIME: ns since 1970. */
 void perfetto_end_packet_at(struct perfetto *w, uint32_t sequence, uint64_t time);
 /*
  * The first packet of SEQUENCE, with DEFAULTS (the fields of TracePacketDefaults beside the clock) or NULL.

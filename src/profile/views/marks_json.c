@@ -12,8 +12,8 @@
 #include "profile/model/profile.h"
 
 /*
- * Threads as they are told: those of one tid and name, as virtual threads without a name have, are one for whoever
- * reads it, and so stand there once.
+ * Threads as they are told: those of one tid and name, as virtual threads without a name have, cannot be told apart
+ * when they are read again, and so stand there once.
  */
 struct told_threads {
 	const struct profile_marks *marks;
