@@ -286,7 +286,7 @@ class Strip {
   saySelection(part) {
     const whole = T.whole.totalWeight[0], w = tree.totalWeight[0];
     this.said.append(make('b', '', part.text || stretch(part)));
-    if (part.lane && !tree.totalSamples[0]) this.said.append(make('span', '', `no samples of ${nameOfLane(part.lane)} in that time`));
+    if (part.lane && !tree.totalSamples[0]) this.said.append(make('span', '', waitsLeftOut(part) ? `${nameOfLane(part.lane)} waited for work in that time` : `no samples of ${nameOfLane(part.lane)} in that time`));
     else this.said.append(make('span', '', `${part.lane ? nameOfLane(part.lane) + ' · ' : ''}${counted(tree.totalSamples[0])} · ${amount(w)} · ${percent(w, whole)} of all`));
     if (part.to - part.from < seen.to - seen.from) this.button('Zoom in', 'The strip shows this part alone', () => zoomTime(part.from, part.to));
     const rest = this.button('Compare with the rest', 'Colours tell what has another share of this part than of the rest of the time (C)', () => change({ rest: state.rest ? '' : '1' }));

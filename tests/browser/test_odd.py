@@ -112,15 +112,16 @@ def test_a_part_without_samples(page):
     assert p.js(EMPTY) == "No samples in this part of the time."
     # where all that threads did was to wait for work
     p = page("time")
-    idle, lane = p.js("""
+    idle, lane, name = p.js("""
         const T = jstrobe.time, busy = new Set();
         for (let i = 0; i < T.count; i++) if (T.shown[T.place[i]]) busy.add(T.thread[T.place[i]]);
         const place = T.place.find((at) => !T.shown[at] && !busy.has(T.thread[at]));
-        const [tid] = jstrobe.data.threads[T.thread[place]];
-        return [place !== undefined, 'tid=' + tid];""")
+        const [tid, name] = jstrobe.data.threads[T.thread[place]];
+        return [place !== undefined, 'tid=' + tid, name];""")
     assert idle
     p.open("#sel=1000-9000&lane=" + lane)
-    assert p.js(EMPTY) == "All threads waited for work in this part of the time. “All waits” shows where."
+    assert p.js(EMPTY) == f"{name} ({lane.replace('=', ' ')}) waited for work in this part of the time. “All waits” shows where."
+    assert " waited for work in that time" in p.text("#time .said")
     p.open("#sel=1000-9000&idle=1&lane=" + lane)
     assert p.js(EMPTY) is None
     # the callers of a method that has none there
