@@ -170,7 +170,8 @@ void kept_marks_add(struct kept_marks *m, enum mark_kind kind, uint32_t text, co
 
 	if (!name)
 		return;
-	if (mark->duration)
+	/* a span of less than a tick lasts no time, and is one of its name's spans all the same */
+	if (mark->duration || kind != MARK_KIND_EVENT)
 		kept_mark_count(&m->names, name, KEPT_MARK_STEP + mark_step(mark->duration), 1);
 	keep(m, name, mark);
 	m->failed |= m->names.failed;

@@ -453,7 +453,8 @@ static void count_kept(const struct table *t, const struct said_name *name, uint
 
 	memset(kept, 0, PROFILE_MARK_STEPS * sizeof(*kept));
 	for (i = 0; i < t->marks.count; i++)
-		if (&t->names.items[t->marks.items[i].name] == name && t->marks.items[i].duration)
+		if (&t->names.items[t->marks.items[i].name] == name &&
+		    (t->marks.items[i].duration || name->kind != MARK_KIND_EVENT))
 			kept[mark_step(t->marks.items[i].duration)]++;
 }
 
