@@ -84,9 +84,9 @@ static bool is_short(struct recording *r)
 /* Whether the chunk is as large (in file or memory) or as old as it may be; what came just now counts once written. */
 static bool is_full(struct recording *r, uint64_t now)
 {
-	uint64_t size = jfr_chunk_size(r->jfr);
+	uint64_t size = jfr_chunk_size(r->jfr), held = jfr_chunk_held(r->jfr) + map_bytes(&r->vthreads);
 
-	return now - jfr_chunk_began(r->jfr) >= r->options.chunk_time || jfr_chunk_held(r->jfr) > MOST_HELD ||
+	return now - jfr_chunk_began(r->jfr) >= r->options.chunk_time || held > MOST_HELD ||
 	       (size && (size >= r->options.chunk_size || is_short(r)));
 }
 
