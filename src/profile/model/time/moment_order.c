@@ -4,40 +4,38 @@
  */
 #include "profile/model/time/moment_order.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DIGIT 11 /* bits */
+#define DIGIT_MASK ((1u << DIGIT) - 1)
 #define FEW 64   /* so few are compared */
 
-enum field { AT, SPAN, STACK, THREAD, FIELDS };
+/* By which numbers of a moment, and where in it each is: all are of 32 bits. */
+#define NUMBERS 4
+#define PLACE(number) offsetof(struct profile_moment, number)
+static const size_t by_time[NUMBERS] = {PLACE(at), PLACE(stack), PLACE(thread), PLACE(span)};
+static const size_t by_place[NUMBERS] = {PLACE(stack), PLACE(thread), PLACE(at), PLACE(span)};
 
-static const enum field by_time[FIELDS] = {AT, STACK, THREAD, SPAN};
-static const enum field by_place[FIELDS] = {STACK, THREAD, AT, SPAN};
-
-static inline uint32_t field_of(const struct profile_moment *m, enum field field)
+static inline uint32_t number_at(const struct profile_moment *m, size_t place)
 {
-	return field == AT ? m->at : field == SPAN ? m->span : field == STACK ? m->stack : m->thread;
+	return *(const uint32_t *)((const char *)m + place);
 }
 
-static int compare(const struct profile_moment *x, const struct profile_moment *y, const enum field *order)
+static int compare(const struct profile_moment *x, const struct profile_moment *y, const size_t *order)
 {
 	unsigned i;
 
-	for (i = 0; i < FIELDS; i++)
-		if (field_of(x, order[i]) != field_of(y, order[i]))
-			return field_of(x, order[i]) < field_of(y, order[i]) ? -1 : 1;
+	for (i = 0; i < NUMBERS; i++)
+		if (number_at(x, order[i]) != number_at(y, order[i]))
+			return number_at(x, order[i]) < number_at(y, order[i]) ? -1 : 1;
 	return 0;
 }
 
-static int compare_time(const void *x, const void *y)
+static int compare_by(const void *x, const void *y, void *order)
 {
-	return compare(x, y, by_time);
-}
-
-static int compare_place(const void *x, const void *y)
-{
-	return compare(x, y, by_place);
+	return compare(x, y, order);
 }
 
 int moment_order_compare_place(const struct profile_moment *x, const struct profile_moment *y)
@@ -45,7 +43,7 @@ int moment_order_compare_place(const struct profile_moment *x, const struct prof
 	return compare(x, y, by_place);
 }
 
-static bool is_ordered(const struct profile_moment *items, size_t n, const enum field *order)
+static bool is_ordered(const struct profile_moment *items, size_t n, const size_t *order)
 {
 	size_t i;
 
@@ -55,78 +53,59 @@ static bool is_ordered(const struct profile_moment *items, size_t n, const enum 
 	return true;
 }
 
-/* Of each field the bits in which moments differ. */
-static void bits_that_differ(const struct profile_moment *items, size_t n, uint32_t *bits)
+/* In which bits of the number at PLACE moments differ. */
+static uint32_t bits_that_differ(const struct profile_moment *items, size_t n, size_t place)
 {
+	uint32_t bits = 0;
 	size_t i;
-	unsigned f;
 
 	for (i = 1; i < n; i++)
-		for (f = 0; f < FIELDS; f++)
-			bits[f] |= field_of(&items[i], (enum field)f) ^ field_of(&items[0], (enum field)f);
+		bits |= number_at(&items[i], place) ^ number_at(&items[0], place);
+	return bits;
 }
 
-/* By one digit, from SHIFT bits on; what has the same stays as it stood. */
-static inline __attribute__((always_inline)) void
-by_digit(const struct profile_moment *from, struct profile_moment *to, size_t n, enum field field, unsigned shift)
+/* By one digit of the number at PLACE, from SHIFT bits on; what has the same stays as it stood. */
+static void sort_digit(const struct profile_moment *from, struct profile_moment *to, size_t n, size_t place,
+		       unsigned shift)
 {
 	size_t starts[1 << DIGIT] = {0}, i, at = 0, count;
 
 	for (i = 0; i < n; i++)
-		starts[field_of(&from[i], field) >> shift & ((1 << DIGIT) - 1)]++;
+		starts[number_at(&from[i], place) >> shift & DIGIT_MASK]++;
 	for (i = 0; i < ARRAY_LEN(starts); i++) {
 		count = starts[i];
 		starts[i] = at;
 		at += count;
 	}
 	for (i = 0; i < n; i++)
-		to[starts[field_of(&from[i], field) >> shift & ((1 << DIGIT) - 1)]++] = from[i];
+		to[starts[number_at(&from[i], place) >> shift & DIGIT_MASK]++] = from[i];
 }
 
-static void sort_digit(const struct profile_moment *from, struct profile_moment *to, size_t n, enum field field,
-		       unsigned shift)
-{
-	switch (field) {
-	case AT:
-		by_digit(from, to, n, AT, shift);
-		break;
-	case SPAN:
-		by_digit(from, to, n, SPAN, shift);
-		break;
-	case STACK:
-		by_digit(from, to, n, STACK, shift);
-		break;
-	default:
-		by_digit(from, to, n, THREAD, shift);
-		break;
-	}
-}
-
-static void sort(struct profile_moment *items, size_t n, const enum field *order,
-		 int (*compare_two)(const void *x, const void *y))
+static void sort(struct profile_moment *items, size_t n, const size_t *order)
 {
 	struct profile_moment *spare, *from = items, *to, *held;
-	uint32_t bits[FIELDS] = {0};
 	unsigned i, shift;
 
 	if (!n || is_ordered(items, n, order))
 		return;
 	spare = n > FEW ? malloc(n * sizeof(*items)) : NULL;
 	if (!spare) {
-		qsort(items, n, sizeof(*items), compare_two);
+		qsort_r(items, n, sizeof(*items), compare_by, (void *)(uintptr_t)order);
 		return;
 	}
 	to = spare;
-	bits_that_differ(items, n, bits);
-	for (i = FIELDS; i-- > 0;)
+	for (i = NUMBERS; i-- > 0;) {
+		uint32_t bits = bits_that_differ(items, n, order[i]);
+
 		for (shift = 0; shift < 32; shift += DIGIT) {
-			if (!(bits[order[i]] >> shift & ((1 << DIGIT) - 1)))
+			if (!(bits >> shift & DIGIT_MASK))
 				continue;
 			sort_digit(from, to, n, order[i], shift);
 			held = from;
 			from = to;
 			to = held;
 		}
+	}
 	if (from != items)
 		memcpy(items, from, n * sizeof(*items));
 	free(spare);
@@ -134,10 +113,10 @@ static void sort(struct profile_moment *items, size_t n, const enum field *order
 
 void moment_order_time(struct profile_moment *items, size_t n)
 {
-	sort(items, n, by_time, compare_time);
+	sort(items, n, by_time);
 }
 
 void moment_order_place(struct profile_moment *items, size_t n)
 {
-	sort(items, n, by_place, compare_place);
+	sort(items, n, by_place);
 }
