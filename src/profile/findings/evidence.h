@@ -149,10 +149,11 @@ void advise(struct profile_finding *f, const char *fmt, ...) __attribute__((form
 
 /*
  * Append to F's advice which group, but for BESIDES, slept for much of P, of wall time, in methods of CLASS_NAME that
- * others have gone through as well, who wait: WAITERS says of each stack whether it is one (NULL: no memory).
+ * others have gone through as well, who wait: WAITS says it of stack I of P.
  */
 void advise_sleepers(struct profile_finding *f, const struct profile *p, const struct thread_groups *g,
-		     const char *class_name, const bool *waiters, uint32_t besides);
+		     const char *class_name, bool (*waits)(uint32_t i, const void *arg), const void *arg,
+		     uint32_t besides);
 
 /* A row's test: fills in F with a score above 0 if it is so. */
 /*

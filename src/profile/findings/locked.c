@@ -6,7 +6,6 @@
  * within the recording, so none for longer, on average, than the recording took divided by how many waited for it.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/ascii.h"
@@ -195,33 +194,28 @@ static void advise_jdk(struct profile_finding *f, const struct contention *c, co
 						  "in place of synchronized)" : "");
 }
 
-/* Whether S waits for a permit that a method of the class of ASKER asks for. */
-static bool wants_permit(const struct profile *p, const struct profile_stack *s, const char *asker)
+/* A permit that a method of the class of ASKER asks for. */
+struct permit {
+	const struct profile *p;
+	const char *asker;
+};
+
+static bool wants_permit(uint32_t i, const void *arg)
 {
+	const struct permit *wanted = arg;
+	const struct profile_stack *s = &wanted->p->stacks[i];
 	const struct profile_frame *f = NULL;
 	bool permit = false;
 	uint32_t k;
 
 	for (k = s->depth; k-- > 0;) {
-		f = &p->frames[s->frames[k]];
+		f = &wanted->p->frames[s->frames[k]];
 		if (frame_is_of_program(f))
 			break;
 		permit |= f->class_name && strncmp(f->class_name, "java/util/concurrent/Semaphore", 30) == 0;
 		f = NULL;
 	}
-	return permit && f && strcmp(f->class_name, asker) == 0;
-}
-
-static void say_sleepers(struct profile_finding *f, const struct evidence *e, const struct contended *row)
-{
-	bool *waiters = calloc((size_t)e->wall->stack_count + 1, sizeof(*waiters));
-	uint32_t i;
-
-	for (i = 0; waiters && i < e->wall->stack_count; i++)
-		waiters[i] = wants_permit(e->wall, &e->wall->stacks[i], row->asker);
-	advise_sleepers(f, e->wall, &e->wall_work->groups, row->asker, waiters,
-			e->contended == e->wall ? row->group : NO_GROUP);
-	free(waiters);
+	return permit && f && strcmp(f->class_name, wanted->asker) == 0;
 }
 
 /* What can be done depends on what it is, and whose. */
@@ -237,7 +231,9 @@ static void advise_lock(struct profile_finding *f, const struct evidence *e, con
 	} else if (strstr(lock, "Semaphore")) {
 		advise(f, "More permits, or work that holds one for less long.");
 		if (e->wall_work && row->asker)
-			say_sleepers(f, e, row);
+			advise_sleepers(f, e->wall, &e->wall_work->groups, row->asker, wants_permit,
+					&(struct permit){e->wall, row->asker},
+					e->contended == e->wall ? row->group : NO_GROUP);
 	} else if (is_method_of_jdk(place)) {
 		advise_jdk(f, c, row);
 	} else if (row->method != NO_NAME_OF && row->activity == ACTIVITY_RUNNABLE) {

@@ -23,22 +23,21 @@ static bool is_of_class(const struct profile_frame *f, const char *class_name)
 	       strncmp(f->class_name, class_name, n) == 0;
 }
 
-/* The methods of the class that stacks of WAITERS have, to METHODS. False: no memory. */
-static bool find_methods(const struct profile *p, const bool *waiters, const char *class_name, struct map *methods)
+/* The methods of the class that S has go to METHODS. False: no memory. */
+static bool add_methods(const struct profile *p, const struct profile_stack *s, const char *class_name,
+			struct map *methods)
 {
-	uint32_t i, k;
+	uint32_t i, *known;
 
-	for (i = 0; i < p->stack_count; i++) {
-		for (k = 0; waiters[i] && k < p->stacks[i].depth; k++) {
-			const struct profile_frame *f = &p->frames[p->stacks[i].frames[k]];
-			bool is = is_of_class(f, class_name);
-			uint32_t *known = is ? map_put(methods, frame_method_hash(f), NULL) : NULL;
+	for (i = 0; i < s->depth; i++) {
+		const struct profile_frame *f = &p->frames[s->frames[i]];
 
-			if (known)
-				*known = 1;
-			else if (is)
-				return false;
-		}
+		if (!is_of_class(f, class_name))
+			continue;
+		known = map_put(methods, frame_method_hash(f), NULL);
+		if (!known)
+			return false;
+		*known = 1;
 	}
 	return true;
 }
@@ -58,14 +57,18 @@ static bool is_in(const struct profile *p, const struct profile_stack *s, const 
 }
 
 void advise_sleepers(struct profile_finding *f, const struct profile *p, const struct thread_groups *g,
-		     const char *class_name, const bool *waiters, uint32_t besides)
+		     const char *class_name, bool (*waits)(uint32_t i, const void *arg), const void *arg,
+		     uint32_t besides)
 {
 	struct map methods = {0};
 	uint64_t *weights = calloc((size_t)g->count + 1, sizeof(*weights));
 	size_t length = strlen(f->advice);
-	bool known = weights && waiters && find_methods(p, waiters, class_name, &methods);
+	bool known = weights;
 	uint32_t i, most;
 
+	for (i = 0; known && i < p->stack_count; i++)
+		if (waits(i, arg))
+			known = add_methods(p, &p->stacks[i], class_name, &methods);
 	for (i = 0; known && i < p->stack_count; i++)
 		if (p->stacks[i].state == THREAD_SLEEPING && g->of_stack[i] != NO_GROUP && g->of_stack[i] != besides &&
 		    is_in(p, &p->stacks[i], class_name, &methods))

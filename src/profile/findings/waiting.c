@@ -211,15 +211,9 @@ static void advise_wait(struct profile_finding *f, const struct waits *t)
 		       purposes[t->purpose].advice);
 }
 
-static void say_sleepers(struct profile_finding *f, const struct waits *t, uint32_t group)
+static bool waits_so(uint32_t i, const void *waits)
 {
-	bool *waiters = calloc((size_t)t->p->stack_count + 1, sizeof(*waiters));
-	uint32_t i;
-
-	for (i = 0; waiters && i < t->p->stack_count; i++)
-		waiters[i] = is_of(t, i);
-	advise_sleepers(f, t->p, &t->w->groups, t->class_name, waiters, group);
-	free(waiters);
+	return is_of(waits, i);
 }
 
 static void say_wait(struct profile_finding *f, struct waits *t)
@@ -249,7 +243,7 @@ static void say_wait(struct profile_finding *f, struct waits *t)
 	    thread_group_name(&t->w->groups, &t->w->groups.groups[group]), in, f->look);
 	advise_wait(f, t);
 	if (!of_waits && t->activity == ACTIVITY_PARK && t->purpose != WANT_UNKNOWN && t->class_name)
-		say_sleepers(f, t, group);
+		advise_sleepers(f, t->p, &t->w->groups, t->class_name, waits_so, t, group);
 }
 
 /* Whether IO saw reads of peers: those that went on from before the recording are none of its own. */
