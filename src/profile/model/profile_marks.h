@@ -131,6 +131,22 @@ static inline const char *mark_row_word(unsigned row)
 	return row < MARK_ROWS ? words[row] : NULL;
 }
 
+/* The numbers of what was reported in a part: what JSON calls them, and number I of P. */
+#define MARK_PART_NUMBERS 6
+static inline const char *const *mark_part_words(void)
+{
+	static const char *const words[MARK_PART_NUMBERS] = {"count", "min", "max", "sum", "last", "last_at_ns"};
+
+	return words;
+}
+
+static inline uint64_t *mark_part_number(struct profile_mark_part *p, unsigned i)
+{
+	uint64_t *const numbers[MARK_PART_NUMBERS] = {&p->count, &p->min, &p->max, &p->sum, &p->last, &p->last_at};
+
+	return numbers[i];
+}
+
 /* MARK_ROWS: it is none. */
 static inline enum mark_row mark_row_by_word(const char *word)
 {

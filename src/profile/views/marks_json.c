@@ -173,52 +173,24 @@ static void put_event(struct json_writer *w, uint32_t i, const void *marks)
 
 /* ---- rows ---- */
 
-static uint64_t part_count(const struct profile_mark_part *p)
-{
-	return p->count;
-}
-
-static uint64_t part_min(const struct profile_mark_part *p)
-{
-	return p->min;
-}
-
-static uint64_t part_max(const struct profile_mark_part *p)
-{
-	return p->max;
-}
-
-static uint64_t part_sum(const struct profile_mark_part *p)
-{
-	return p->sum;
-}
-
-static uint64_t part_last(const struct profile_mark_part *p)
-{
-	return p->last;
-}
-
-static uint64_t part_last_at(const struct profile_mark_part *p)
-{
-	return p->last_at;
-}
-
-/* Of all parts in which something was reported. */
-static void put_parts(struct json_writer *w, const char *key, const struct profile_mark_part *parts,
-		      uint64_t (*value)(const struct profile_mark_part *p))
+/* Number NUMBER of all parts in which something was reported. */
+static void put_parts(struct json_writer *w, const struct profile_mark_part *parts, unsigned number)
 {
 	unsigned i;
 
-	json_array(w, key);
-	for (i = 0; i < PROFILE_MARK_PARTS; i++)
-		if (parts[i].count)
-			json_put_number(w, NULL, value(&parts[i]));
+	json_array(w, mark_part_words()[number]);
+	for (i = 0; i < PROFILE_MARK_PARTS; i++) {
+		struct profile_mark_part part = parts[i];
+
+		if (part.count)
+			json_put_number(w, NULL, *mark_part_number(&part, number));
+	}
 	json_end(w);
 }
 
 static void put_rows(struct json_writer *w, const struct profile_marks *m)
 {
-	unsigned row;
+	unsigned row, number;
 
 	json_array(w, "rows");
 	for (row = 0; row < MARK_ROWS; row++) {
@@ -228,12 +200,8 @@ static void put_rows(struct json_writer *w, const struct profile_marks *m)
 			continue;
 		json_object(w, NULL);
 		json_put_text(w, "row", mark_row_word(row));
-		put_parts(w, "count", parts, part_count);
-		put_parts(w, "min", parts, part_min);
-		put_parts(w, "max", parts, part_max);
-		put_parts(w, "sum", parts, part_sum);
-		put_parts(w, "last", parts, part_last);
-		put_parts(w, "last_at_ns", parts, part_last_at);
+		for (number = 0; number < MARK_PART_NUMBERS; number++)
+			put_parts(w, parts, number);
 		json_end(w);
 	}
 	json_end(w);

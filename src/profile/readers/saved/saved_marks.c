@@ -57,11 +57,6 @@ static void wrong(struct saved *s, const char *what)
 	saved_wrong(s, "marks", what);
 }
 
-static bool goes_on(const struct saved *s)
-{
-	return !s->j.error && !s->no_memory && !s->wrong;
-}
-
 static uint32_t text(struct saved *s)
 {
 	size_t length;
@@ -89,7 +84,7 @@ static size_t read_pairs(struct saved *s, struct table *t, size_t *end)
 	*end = begin;
 	if (!json_open(&s->j, '['))
 		return begin;
-	while (json_item(&s->j) && goes_on(s)) {
+	while (json_item(&s->j) && saved_goes_on(s)) {
 		pair = VECTOR_PUSH(&t->pairs);
 		s->no_memory |= !pair;
 		if (!pair)
@@ -221,24 +216,14 @@ static void put(struct saved *s, struct table *t, struct kept_mark *mark, enum c
 		mark->gc = none ? 0 : value + 1;
 }
 
-static void read_column(struct saved *s, struct table *t, enum column column)
+static void read_item(struct saved *s, void *table, size_t i, unsigned column)
 {
-	struct kept_mark *mark;
-	size_t n = 0;
+	struct table *t = table;
+	struct kept_mark *mark = i < t->marks.count ? &t->marks.items[i] : VECTOR_PUSH(&t->marks);
 
-	if (t->has[column])
-		wrong(s, "a column twice");
-	t->has[column] = true;
-	if (!json_open(&s->j, '['))
-		return;
-	while (json_item(&s->j) && goes_on(s)) {
-		mark = n < t->marks.count ? &t->marks.items[n] : VECTOR_PUSH(&t->marks);
-		s->no_memory |= !mark;
-		if (mark)
-			put(s, t, mark, column);
-		n++;
-	}
-	t->lengths[column] = n;
+	s->no_memory |= !mark;
+	if (mark)
+		put(s, t, mark, column);
 }
 
 static void read_kept(struct saved *s, struct table *t)
@@ -251,11 +236,10 @@ static void read_kept(struct saved *s, struct table *t)
 	t->has_kept = true;
 	if (!json_open(&s->j, '{'))
 		return;
-	while (goes_on(s) && (key = json_key(&s->j))) {
-		for (column = 0; column < COLUMNS && strcmp(columns[column], key) != 0; column++)
-			;
+	while (saved_goes_on(s) && (key = json_key(&s->j))) {
+		column = saved_column_named(columns, COLUMNS, key);
 		if (column < COLUMNS)
-			read_column(s, t, column);
+			t->lengths[column] = saved_column(s, "marks", &t->has[column], read_item, t, column);
 		else if (!json_take_numbers(&s->j, key, {"count", &t->count}))
 			json_skip(&s->j);
 	}
@@ -264,7 +248,7 @@ static void read_kept(struct saved *s, struct table *t)
 static void read_list(struct saved *s, struct table *t, void (*read)(struct saved *s, struct table *t))
 {
 	if (json_open(&s->j, '['))
-		while (json_item(&s->j) && goes_on(s))
+		while (json_item(&s->j) && saved_goes_on(s))
 			read(s, t);
 }
 
@@ -274,7 +258,7 @@ static void read_members(struct saved *s, struct table *t)
 
 	if (!json_open(&s->j, '{'))
 		return;
-	while (goes_on(s) && (key = json_key(&s->j)))
+	while (saved_goes_on(s) && (key = json_key(&s->j)))
 		if (strcmp(key, "names") == 0)
 			read_list(s, t, read_name);
 		else if (strcmp(key, "threads") == 0)
@@ -341,13 +325,13 @@ static void check(struct saved *s, struct table *t)
 	for (i = 0; i < COLUMNS; i++)
 		if (t->has_kept && t->lengths[i] != t->count)
 			wrong(s, "columns that are not as long as `count` says");
-	for (i = 0; i < t->marks.count && goes_on(s); i++) {
+	for (i = 0; i < t->marks.count && saved_goes_on(s); i++) {
 		if (t->marks.items[i].at < before)
 			wrong(s, "times in no order");
 		before = t->marks.items[i].at;
 		check_mark(s, t, &t->marks.items[i]);
 	}
-	for (i = 0; i < t->names.count && goes_on(s); i++)
+	for (i = 0; i < t->names.count && saved_goes_on(s); i++)
 		check_name(s, t, &t->names.items[i]);
 }
 
@@ -542,9 +526,9 @@ void saved_marks(struct saved *s)
 	}
 	s->has_marks = true;
 	read_members(s, &t);
-	if (goes_on(s) && !is_too_long(s, &t)) {
+	if (saved_goes_on(s) && !is_too_long(s, &t)) {
 		check(s, &t);
-		if (goes_on(s))
+		if (saved_goes_on(s))
 			add(s, &t);
 	}
 	free(t.names.items);

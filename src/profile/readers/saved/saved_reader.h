@@ -112,6 +112,19 @@ void saved_times(struct saved *s);
 void saved_marks(struct saved *s);
 /* MEMBER, which is believed as a whole only, has WHAT, which cannot be. */
 void saved_wrong(struct saved *s, const char *member, const char *what);
+/* Whether it makes sense to read on. */
+static inline bool saved_goes_on(const struct saved *s)
+{
+	return !s->j.error && !s->no_memory && !s->wrong;
+}
+/* Members by columns (saved_columns.c): the number of that called KEY among COUNT NAMES; COUNT: it is none. */
+unsigned saved_column_named(const char *const *names, unsigned count, const char *key);
+/*
+ * The array of COLUMN of MEMBER, which was not SEEN before: PUT reads its item I into TO. How many items it has; where
+ * an array ends too early, s->wrong or the JSON's error says it.
+ */
+size_t saved_column(struct saved *s, const char *member, bool *seen,
+		    void (*put)(struct saved *s, void *to, size_t i, unsigned column), void *to, unsigned column);
 
 /* Whether a part of the samples is asked for (saved_part.c). */
 bool saved_is_part(const struct selection *selection);

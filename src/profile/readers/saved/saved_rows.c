@@ -9,37 +9,17 @@
 
 #include "common/base/wide.h"
 
-enum column { COUNT, MIN_OF, MAX_OF, SUM, LAST, LAST_AT, COLUMNS };
-
-static const char *const columns[COLUMNS] = {"count", "min", "max", "sum", "last", "last_at_ns"};
-
 static void wrong(struct saved *s, const char *what)
 {
 	saved_wrong(s, "marks", what);
 }
 
-static uint64_t *number_of(struct profile_mark_part *part, enum column column)
+static void read_item(struct saved *s, void *parts, size_t i, unsigned column)
 {
-	uint64_t *const numbers[COLUMNS] = {&part->count, &part->min,  &part->max,
-					    &part->sum,   &part->last, &part->last_at};
-
-	return numbers[column];
-}
-
-/* How many numbers stand there. */
-static size_t read_column(struct saved *s, struct profile_mark_part *parts, enum column column)
-{
-	size_t n = 0;
-
-	if (!json_open(&s->j, '['))
-		return 0;
-	while (!s->j.error && !s->wrong && json_item(&s->j)) {
-		if (n == PROFILE_MARK_PARTS)
-			wrong(s, "a row of more parts than there are");
-		else
-			*number_of(&parts[n++], column) = json_number(&s->j);
-	}
-	return n;
+	if (i >= PROFILE_MARK_PARTS)
+		wrong(s, "a row of more parts than there are");
+	else
+		*mark_part_number(&((struct profile_mark_part *)parts)[i], column) = json_number(&s->j);
 }
 
 static void keep(struct saved *s, struct saved_rows *to, enum mark_row row, const struct profile_mark_part *parts,
@@ -67,7 +47,8 @@ static void keep(struct saved *s, struct saved_rows *to, enum mark_row row, cons
 static void read_row(struct saved *s, struct saved_rows *to, bool *seen, struct profile_mark_part *parts)
 {
 	enum mark_row row = MARK_ROWS;
-	size_t lengths[COLUMNS] = {0};
+	size_t lengths[MARK_PART_NUMBERS] = {0};
+	bool has[MARK_PART_NUMBERS] = {false};
 	const char *key;
 	unsigned column;
 
@@ -75,10 +56,9 @@ static void read_row(struct saved *s, struct saved_rows *to, bool *seen, struct 
 	if (!json_open(&s->j, '{'))
 		return;
 	while (!s->wrong && (key = json_key(&s->j))) {
-		for (column = 0; column < COLUMNS && strcmp(columns[column], key) != 0; column++)
-			;
-		if (column < COLUMNS)
-			lengths[column] = read_column(s, parts, (enum column)column);
+		column = saved_column_named(mark_part_words(), MARK_PART_NUMBERS, key);
+		if (column < MARK_PART_NUMBERS)
+			lengths[column] = saved_column(s, "marks", &has[column], read_item, parts, column);
 		else if (strcmp(key, "row") == 0)
 			row = mark_row_by_word(json_string(&s->j, NULL));
 		else
@@ -86,7 +66,7 @@ static void read_row(struct saved *s, struct saved_rows *to, bool *seen, struct 
 	}
 	if (s->j.error || s->wrong || row == MARK_ROWS) /* a newer version's */
 		return;
-	for (column = 1; column < COLUMNS; column++)
+	for (column = 1; column < MARK_PART_NUMBERS; column++)
 		if (lengths[column] != lengths[0])
 			wrong(s, "columns of a row that are not equally long");
 	if (seen[row])
@@ -105,7 +85,7 @@ void saved_rows_read(struct saved *s, struct saved_rows *to)
 		wrong(s, "rows twice");
 	s->no_memory |= !parts;
 	if (parts && !s->wrong && json_open(&s->j, '['))
-		while (!s->j.error && !s->wrong && !s->no_memory && json_item(&s->j))
+		while (saved_goes_on(s) && json_item(&s->j))
 			read_row(s, to, seen, parts);
 	free(parts);
 }

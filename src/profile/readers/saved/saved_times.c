@@ -30,11 +30,6 @@ static void wrong(struct saved *s, const char *what)
 	saved_wrong(s, "times", what);
 }
 
-static bool goes_on(const struct saved *s)
-{
-	return !s->j.error && !s->no_memory && !s->wrong;
-}
-
 /* ---- what stands there ---- */
 
 static void put(struct profile_moment *row, enum column column, uint64_t value)
@@ -62,34 +57,22 @@ static uint64_t read_value(struct saved *s, enum column column)
 	return value;
 }
 
-static void read_column(struct saved *s, struct table *t, enum column column)
+static void read_item(struct saved *s, void *table, size_t i, unsigned column)
 {
-	struct profile_moment *row;
-	size_t n = 0;
+	struct table *t = table;
+	struct profile_moment *row = i < t->rows.count ? &t->rows.items[i] : VECTOR_PUSH(&t->rows);
 
-	if (t->has[column])
-		wrong(s, "a column twice");
-	t->has[column] = true;
-	if (!json_open(&s->j, '['))
-		return;
-	while (json_item(&s->j) && goes_on(s)) {
-		row = n < t->rows.count ? &t->rows.items[n] : VECTOR_PUSH(&t->rows);
-		s->no_memory |= !row;
-		if (row)
-			put(row, column, read_value(s, column));
-		n++;
-	}
-	t->lengths[column] = n;
+	s->no_memory |= !row;
+	if (row)
+		put(row, column, read_value(s, column));
 }
 
 static void read_member(struct saved *s, struct table *t, const char *key)
 {
-	unsigned column = 0;
+	unsigned column = saved_column_named(names, COLUMNS, key);
 
-	while (column < COLUMNS && strcmp(names[column], key) != 0)
-		column++;
 	if (column < COLUMNS)
-		read_column(s, t, column);
+		t->lengths[column] = saved_column(s, "times", &t->has[column], read_item, t, column);
 	else if (!json_take_numbers(&s->j, key, {"step_ns", &t->step}, {"steps", &t->steps},
 				    {"quantum", &t->quantum}, {"count", &t->count}))
 		json_skip(&s->j);
@@ -219,17 +202,17 @@ static void check_rows(struct saved *s, const struct table *t)
 	for (i = 0; i < s->places.count; i++)
 		if (!add(&stacks, s->places.items[i].samples, s->places.items[i].weight))
 			wrong(s, TOO_HEAVY);
-	for (i = 0; i < t->rows.count && goes_on(s); i++) {
+	for (i = 0; i < t->rows.count && saved_goes_on(s); i++) {
 		const struct profile_moment row = whole(s, t, i);
 
 		check_place(s, t, &row);
 		if (row.at < before)
 			wrong(s, "times in no order");
 		before = row.at;
-		if (goes_on(s))
+		if (saved_goes_on(s))
 			count_row(s, t, &row, &rows);
 	}
-	if (goes_on(s))
+	if (saved_goes_on(s))
 		compare(s, &stacks, &rows);
 }
 
@@ -276,9 +259,9 @@ static void take_rows(struct saved *s, const struct table *t)
 	size_t i;
 
 	check_rows(s, t);
-	if (goes_on(s) && s->part)
+	if (saved_goes_on(s) && s->part)
 		saved_begin_part(s);
-	for (i = 0; goes_on(s) && i < t->rows.count; i++) {
+	for (i = 0; saved_goes_on(s) && i < t->rows.count; i++) {
 		const struct profile_moment row = whole(s, t, i);
 
 		add_row(s, t, &row);
@@ -296,11 +279,11 @@ void saved_times(struct saved *s)
 	}
 	if (!json_open(&s->j, '{'))
 		return;
-	while (goes_on(s) && (key = json_key(&s->j)))
+	while (saved_goes_on(s) && (key = json_key(&s->j)))
 		read_member(s, &t, key);
-	if (goes_on(s))
+	if (saved_goes_on(s))
 		check_shape(s, &t);
-	if (goes_on(s) && !is_too_long(s, &t))
+	if (saved_goes_on(s) && !is_too_long(s, &t))
 		take_rows(s, &t);
 	free(t.rows.items);
 }
