@@ -206,11 +206,8 @@ class Chart extends Graph {
   }
 
   drawTimes() {
-    const at = fitted(this.times), style = getComputedStyle(document.documentElement), { from, to } = seen;
-    if (!at) return;
-    Object.assign(seen, { from: this.from, to: this.to });
-    drawTimes(at.c, at.width, at.height, (name) => style.getPropertyValue(name).trim());
-    Object.assign(seen, { from, to });
+    const at = fitted(this.times), style = getComputedStyle(document.documentElement);
+    if (at) drawTimes(at.c, at.width, at.height, (name) => style.getPropertyValue(name).trim(), this);
   }
 
   stepsAt(event) {

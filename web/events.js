@@ -17,7 +17,7 @@ class OtherEvents {
       ['mean', 'Mean', 1, (e) => e.sum / e.count, (e) => cell(e.field && e.sum / e.count, about(e, bytes))],
       ['most', 'Most', 1, (e) => e.most, (e) => cell(e.field && e.most, bytes)],
       ['field', 'Of', 1, (e) => (e.field ? 1 : 0), (e) => make('td', 'pack', e.field)],
-      ['name', 'Type', 1, () => 0, (e) => { const td = make('td'); td.append(make('bdi', '', e.type)); td.title = e.type; return td; }],
+      ['name', 'Type', 1, () => 0, (e) => nameCell(e.type)],
     ];
     const by = columns.find(([key]) => key === this.sort)[3], list = make('div', 'list'), table = make('table'), body = make('tbody');
     const rows = M.events.map(([type, n, ns, longest, first, last, field, sum, most, estimated]) => ({ type, count: n, time: ns, longest, first, last, field, sum, most, estimated }))

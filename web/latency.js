@@ -158,9 +158,7 @@ class Latency {
   table(names, first, last) {
     const line = (name) => {
       const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantileOf(name, share)), tell = (/** @type {any[]} */ [ns, exact]) => (exact && !name.estimated ? '' : '~') + time(ns);
-      const label = make('td'), bars = make('td', 'bars-cell'), compare = make('td');
-      label.append(make('bdi', '', nameOfMark(name)));
-      label.title = nameOfMark(name);
+      const label = nameCell(nameOfMark(name)), bars = make('td', 'bars-cell'), compare = make('td');
       bars.append(latencyBars(name, first, last, `${time(lengthOfStep(first))} … ${time(lengthOfStep(last + 1))}, doubling at equal distances`));
       const button = make('button', 'slow', `Slowest ${SLOW_SHARE} %`);
       button.type = 'button';

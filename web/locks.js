@@ -106,19 +106,13 @@ class Locks {
   }
 
   table(rows, chosen, all) {
-    const cell = (text) => {
-      const td = make('td');
-      td.append(make('bdi', '', text));
-      td.title = text;
-      return td;
-    };
     const lines = rows.map((row) => {
       const others = row.groups.length - 1, known = tellsOwners() ? (knownOfLock(row) ? roughly(knownOfLock(row), row.weight) : '–') : '';
-      const full = nameOfLock(row) + (row.asked ? ' in ' + row.asked : ''), name = cell(full);
+      const full = nameOfLock(row) + (row.asked ? ' in ' + row.asked : ''), name = nameCell(full);
       name.firstChild.textContent = full.replace(/^(?:[a-z]\w*\.)+(?=\w)/, ''); /* without package, to leave place for where */
       if (row.open) name.firstChild.append(make('span', 'pack', `, ${count(row.open)} still waiting`));
       const cells = [name, shareCell(row.weight, all), numberCell(time(row.weight)), numberCell(count(row.waits)), ...(tellsOwners() ? [numberCell(row.longest ? time(row.longest) : '')] : []),
-        cell(row.groups.length ? (row.groups[0][0] || 'threads') + (others > 0 ? ` and ${count(others)} more` : '') : ''), ...(tellsOwners() ? [numberCell(known)] : []), cell(ownerOfLock(row))];
+        nameCell(row.groups.length ? (row.groups[0][0] || 'threads') + (others > 0 ? ` and ${count(others)} more` : '') : ''), ...(tellsOwners() ? [numberCell(known)] : []), nameCell(ownerOfLock(row))];
       const line = linkedLine(cells, () => {
         this.chosen = LOCKS.indexOf(row);
         this.show(this.match);

@@ -53,13 +53,6 @@ class Memory {
     this.section.replaceChildren(list);
   }
 
-  cell(text) {
-    const td = make('td');
-    td.append(make('bdi', '', text));
-    td.title = text;
-    return td;
-  }
-
   numbers(row, all) {
     const cells = [shareCell(row.bytes, all), numberCell(bytes(row.bytes))];
     if (showsObjects()) cells.push(numberCell(count(row.objects)), numberCell(row.objects ? bytes(Math.round(row.bytes / row.objects)) : ''));
@@ -85,7 +78,7 @@ class Memory {
     const chosen = rows.find((row) => row.id === this.chosen) || rows[0], ages = this.showsAges() ? ['1st half', '2nd half'] : [];
     if (!rows.length) return [make('p', 'nothing', match ? 'Nothing matches.' : 'No samples.')];
     const lines = rows.slice(0, MEMORY_ROWS).flatMap((row) => {
-      const cells = [...this.numbers(row, all), ...this.halves(nameOf(row.id)), this.cell(nameOf(row.id))], line = linkedLine(cells, () => {
+      const cells = [...this.numbers(row, all), ...this.halves(nameOf(row.id)), nameCell(nameOf(row.id))], line = linkedLine(cells, () => {
         this.chosen = row.id;
         this.show(this.match);
       });
@@ -107,7 +100,7 @@ class Memory {
     const wanted = !match || match.test(nameOf(row.id)) ? () => true : ({ id }) => id !== NO_NAME && match.test(methodName(id));
     const rows = mostBytes(row.sites).filter(wanted), name = nameOf(row.id), show = make('button', 'slow', 'In the graph');
     const part = ioTable(`Where ${name} ${D.memory.kept ? 'that is there ' : ''}was allocated`, [...this.heads(), 'Method'], rows.slice(0, MEMORY_ROWS).map((site) => (
-      linkedLine([...this.numbers(site, row.bytes), this.cell(site.id === NO_NAME ? '(no caller: root)' : methodName(site.id))],
+      linkedLine([...this.numbers(site, row.bytes), nameCell(site.id === NO_NAME ? '(no caller: root)' : methodName(site.id))],
         site.id === NO_NAME ? null : () => change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: exactly(methodName(site.id)) + (D.lines ? '(:\\d+)?$' : '$') }, true)))));
     if (rows.length > MEMORY_ROWS) part.append(make('p', 'hint', `and ${count(rows.length - MEMORY_ROWS)} more`));
     show.type = 'button';
@@ -121,7 +114,7 @@ class Memory {
   places(match) {
     const all = (T && T.whole || tree).totalWeight[0], ages = this.showsAges() ? ['1st half', '2nd half'] : [];
     const rows = D.memory.places.map(([place, caller, samples, weight]) => ({ place, caller, samples, bytes: weight })).filter((row) => !match || match.test(row.place) || match.test(row.caller));
-    const lines = rows.slice(0, MEMORY_ROWS).map((row, i) => linkedLine([shareCell(row.bytes, all), numberCell(bytes(row.bytes)), numberCell(count(row.samples)), ...this.halves(rows.findIndex((r) => r.place === row.place) === i ? row.place : ''), this.cell(row.place), this.cell(row.caller)],
+    const lines = rows.slice(0, MEMORY_ROWS).map((row, i) => linkedLine([shareCell(row.bytes, all), numberCell(bytes(row.bytes)), numberCell(count(row.samples)), ...this.halves(rows.findIndex((r) => r.place === row.place) === i ? row.place : ''), nameCell(row.place), nameCell(row.caller)],
       () => change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: exactly(row.place) + '$' }, true)));
     const part = ioTable(D.memory.kept ? 'Who asked for what is there' : 'Who asked for it', ['Share', 'Bytes', 'Samples', ...ages, 'Asked for in', 'For'], lines), more = Math.max(0, rows.length - MEMORY_ROWS) + (match ? 0 : D.memory.placesMore[0]);
     if (!rows.length) return [make('p', 'nothing', match ? 'Nothing matches.' : 'No samples.')];
@@ -130,14 +123,14 @@ class Memory {
     part.querySelectorAll('th').forEach((th) => th.classList.toggle('number', th.textContent !== 'Asked for in' && th.textContent !== 'For'));
     if (T && T.selected) part.append(make('p', 'hint', 'This is of the whole time, whatever part is selected.'));
     if (match) return [part];
-    return [part, ioTable('By the library that asked', ['Share', 'Bytes', 'Library'], D.memory.libraries.map(([name, weight]) => linkedLine([shareCell(weight, all), numberCell(bytes(weight)), this.cell(name)])))];
+    return [part, ioTable('By the library that asked', ['Share', 'Bytes', 'Library'], D.memory.libraries.map(([name, weight]) => linkedLine([shareCell(weight, all), numberCell(bytes(weight)), nameCell(name)])))];
   }
 
   growth(match) {
     const rows = D.memory.growth.filter((row) => !match || row.some((text) => typeof text === 'string' && match.test(text))), held = rows.some((row) => row[7]), classes = rows.some((row) => row[0]);
     if (!rows.length) return match ? [] : [make('p', 'hint', `Nothing surely grew all the time (${time(D.memory.span)}).`)];
     const part = ioTable(`What grew all the time (${time(D.memory.span)})`, ['An hour', 'At least', 'At most', 'There', ...(classes ? ['Class'] : []), 'In', ...(held ? ['Held by'] : []), 'For'], rows.map(([name, place, caller, there, rate, least, most, chain]) => (
-      linkedLine([...[rate, least, most, there].map((n) => numberCell(bytes(n))), ...(classes ? [this.cell(name)] : []), this.cell(place), ...(held ? [this.cell(chain || '')] : []), this.cell(caller)]))));
+      linkedLine([...[rate, least, most, there].map((n) => numberCell(bytes(n))), ...(classes ? [nameCell(name)] : []), nameCell(place), ...(held ? [nameCell(chain || '')] : []), nameCell(caller)]))));
     part.querySelectorAll('th').forEach((th, i) => th.classList.toggle('number', i < 4));
     return [part];
   }

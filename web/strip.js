@@ -113,9 +113,9 @@ function axisTime(s, every, begin = 0) {
   return isLong() ? clock(s, every < 1 ? 2 : 0, every % 60 > 0 || begin % 60 > 0) : `${+s.toFixed(3)} s`;
 }
 
-/* The axis of the part of the time that is seen, in the last pixels above BOTTOM. */
-function drawTimes(c, width, bottom, get) {
-  const length = (seen.to - seen.from) * T.step / 1e9, every = roundTime(length, width, 110), begin = seen.from * T.step / 1e9;
+/* The axis of a part of the time, as a rule of that which is seen, in the last pixels above BOTTOM. */
+function drawTimes(c, width, bottom, get, { from, to } = seen) {
+  const length = (to - from) * T.step / 1e9, every = roundTime(length, width, 110), begin = from * T.step / 1e9;
   c.fillStyle = get('--pale');
   c.font = '11px system-ui, sans-serif';
   c.textBaseline = 'bottom';

@@ -70,6 +70,14 @@ function numberCell(text) {
   return make('td', 'number', text);
 }
 
+/* A name, whose writing may go the other way, and which may be cut off where it is shown. */
+function nameCell(text) {
+  const cell = make('td');
+  cell.append(make('bdi', '', text));
+  cell.title = text;
+  return cell;
+}
+
 /* The line of titles; those of SORTS sort by themselves. */
 function headLine(columns, sort, onSort) {
   const head = make('tr'), thead = make('thead');
