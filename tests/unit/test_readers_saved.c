@@ -14,6 +14,7 @@
 
 #include "calls_sample.h"
 #include "format_sample.h"
+#include "saved_files.h"
 #include "profile/readers/input/json_pull.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/format.h"
@@ -241,29 +242,6 @@ static void what_grows_comes_back(void **state)
 	buffer_free(&again);
 }
 
-static struct buffer json_of(const struct profile *const *profiles, uint32_t count)
-{
-	struct buffer out = BUFFER_INIT;
-
-	format_write(format_by_name("json"), profiles, count, &(struct format_options){.total = true}, &out, NULL);
-	buffer_putc(&out, '\0');
-	assert_int_equal(out.failed, 0);
-	out.length--;
-	return out;
-}
-
-/* What is read of TEXT as JSON is written; C to be freed. */
-static struct conversion *read_as(const char *text, size_t size, const char *format, struct error *err)
-{
-	struct conversion *c = NULL;
-	struct options o;
-
-	options_init(&o);
-	strcpy(o.format, format);
-	err->code = 0;
-	return readers_read(file_of(text, size), &o, false, &c, err) ? NULL : c;
-}
-
 /* The part of TEXT from FROM up to TO is the same in OTHER. */
 static void same_part(const char *text, const char *other, const char *from, const char *to)
 {
@@ -297,8 +275,8 @@ static void calls_that_read_and_write_come_back(void **state)
 	p.io_count = ARRAY_LEN(sample_io);
 	p.io_counted[IO_READ] = (struct profile_io_counted){1000, 1 << 20, 5000};
 	p.io_counted[IO_WRITE] = (struct profile_io_counted){0, 0, 7};
-	json = json_of(&one, 1);
-	c = read_as(json.data, json.length, "json", &err);
+	json = saved_file_json(&one, 1, NULL);
+	c = saved_file_read(json.data, json.length, "json", NULL, NULL, &err);
 	if (!c)
 		fail_msg("%s", err.text);
 	read = convert_profiles(c, &count);
@@ -306,12 +284,12 @@ static void calls_that_read_and_write_come_back(void **state)
 	for (i = 0; i < p.io_count; i++)
 		assert_string_equal(read[0]->io[i].target, sample_io[i].target);
 	assert_memory_equal(read[0]->io_counted, p.io_counted, sizeof(p.io_counted));
-	again = json_of(read, 1);
+	again = saved_file_json(read, 1, NULL);
 	same_part(json.data, again.data, "\"io\": [", "\"images\": [");
 	buffer_free(&again);
 	readers_free(c);
 	/* a page has the tables */
-	c = read_as(json.data, json.length, "html", &err);
+	c = saved_file_read(json.data, json.length, "html", NULL, NULL, &err);
 	assert_non_null(c);
 	again = (struct buffer)BUFFER_INIT;
 	format_write(format_by_name("html"), convert_profiles(c, &count), 1, &(struct format_options){.total = true}, &again,
@@ -325,7 +303,7 @@ static void calls_that_read_and_write_come_back(void **state)
 	/* without numbers of all calls none are claimed */
 	memset(p.io_counted, 0, sizeof(p.io_counted));
 	p.recorded = true;
-	json = json_of(&one, 1);
+	json = saved_file_json(&one, 1, NULL);
 	assert_null(strstr(json.data, "\"operation\": \"read\", \"calls\": 0"));
 	buffer_free(&json);
 }
@@ -359,7 +337,7 @@ static void odd_tables_of_calls(void **state)
 		uint32_t count;
 
 		snprintf(text, sizeof(text), "%s%s%s", IO_HEAD, rows[i].text, IO_TAIL);
-		c = read_as(text, strlen(text), "json", &err);
+		c = saved_file_read(text, strlen(text), "json", NULL, NULL, &err);
 		if (!c != (rows[i].lines < 0))
 			fail_msg("%s: %s", rows[i].text, c ? "read" : err.text);
 		if (!c)
@@ -382,19 +360,19 @@ static void an_event_without_samples_stays(void **state)
 	(void)state;
 	empty.event = "lock";
 	empty.weight_kind = WEIGHT_WAIT;
-	json = json_of(both, 2);
-	c = read_as(json.data, json.length, "json", &err);
+	json = saved_file_json(both, 2, NULL);
+	c = saved_file_read(json.data, json.length, "json", NULL, NULL, &err);
 	assert_non_null(c);
 	read = convert_profiles(c, &count);
 	assert_int_equal(count, 2);
 	assert_string_equal(read[1]->event, "lock");
 	assert_int_equal(read[1]->stored, 0);
 	assert_null(read[1]->told);
-	again = json_of(read, 2);
+	again = saved_file_json(read, 2, NULL);
 	assert_non_null(strstr(again.data, "\"event\": \"lock\""));
 	buffer_free(&again);
 	readers_free(c);
-	c = read_as(json.data, json.length, "hot", &err);
+	c = saved_file_read(json.data, json.length, "hot", NULL, NULL, &err);
 	assert_non_null(c);
 	convert_profiles(c, &count);
 	assert_int_equal(count, 1);

@@ -12,58 +12,15 @@
 
 #include <cmocka.h>
 
+#include "failing_allocations.h"
 #include "format_sample.h"
+#include "saved_files.h"
 #include "profile/readers/kept_marks.h"
 #include "profile/readers/read_aggregate.h"
 #include "profile/readers/readers.h"
 #include "profile/views/views.h"
 
 #define LENGTH (1000 * NS_PER_S)
-
-/* AddressSanitizer brings its own allocator, which these would cut off. */
-#ifdef __SANITIZE_ADDRESS__
-#define OWN_ALLOCATOR 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define OWN_ALLOCATOR 0
-#endif
-#endif
-#ifndef OWN_ALLOCATOR
-#define OWN_ALLOCATOR 1
-#endif
-
-static unsigned fail_at; /* 1: the next allocation fails; 0: none */
-static unsigned allocations;
-
-#if OWN_ALLOCATOR
-static bool fails(void)
-{
-	allocations++;
-	if (!fail_at || --fail_at)
-		return false;
-	errno = ENOMEM;
-	return true;
-}
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-
-void *malloc(size_t size)
-{
-	return fails() ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __libc_calloc(count, size);
-}
-
-void *realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __libc_realloc(old, size);
-}
-#endif
 
 static uint64_t seed;
 
@@ -73,41 +30,14 @@ static uint64_t pick(uint64_t limit)
 	return (seed >> 20) % limit;
 }
 
-static struct conversion *read_asked(const char *text, size_t size, void (*ask)(struct options *), struct error *err)
-{
-	struct conversion *c = NULL;
-	struct options o;
-	char path[40];
-	int fd = memfd_create("marks", MFD_CLOEXEC);
-
-	assert_int_equal(write(fd, text, size), (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	options_init(&o);
-	strcpy(o.format, "json");
-	if (ask)
-		ask(&o);
-	err->code = 0;
-	err->text[0] = '\0';
-	if (readers_read(path, &o, false, &c, err))
-		c = NULL;
-	close(fd);
-	return c;
-}
-
 static struct conversion *read_json(const char *text, size_t size, struct error *err)
 {
-	return read_asked(text, size, NULL, err);
+	return saved_file_read(text, size, "json", NULL, NULL, err);
 }
 
 static struct buffer json_of(const struct profile *p)
 {
-	struct buffer out = BUFFER_INIT;
-
-	format_write(format_by_name("json"), &p, 1, &(struct format_options){.total = true, .views = &views}, &out, NULL);
-	buffer_putc(&out, '\0');
-	assert_int_equal(out.failed, 0);
-	out.length--;
-	return out;
+	return saved_file_json(&p, 1, &views);
 }
 
 static uint32_t text(struct read_aggregate *f, const char *name)
@@ -261,22 +191,6 @@ static void steps_are_told_by_their_begin(void **state)
 #define MARKS "\"marks\": {\"duration_ns\": 10000, " NAMES ", \"threads\": [{\"tid\": 7, \"name\": \"w\"}], " \
 	      "\"gcs\": [{\"name\": \"G1New\", \"cause\": \"full\"}], " KEPT ", " EVENTS "}}"
 
-/* TEXT with FROM replaced by TO. */
-static char *with(const char *text, const char *from, const char *to)
-{
-	const char *at = strstr(text, from);
-	char *made = malloc(strlen(text) + strlen(to) + 1);
-
-	assert_non_null(at);
-	sprintf(made, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-	return made;
-}
-
-static void no_times(struct options *o)
-{
-	o->no_times = true;
-}
-
 /* We write such ourselves, of a recording whose clock jumped: all else is read, and it is said what is not. */
 static void years_that_never_were_are_left_out(void **state)
 {
@@ -292,7 +206,7 @@ static void years_that_never_were_are_left_out(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(changes); i++) {
-		char *text = with(HEAD MARKS, changes[i][0], changes[i][1]);
+		char *text = saved_file_with(HEAD MARKS, changes[i][0], changes[i][1]);
 		struct conversion *c;
 		struct error err;
 		uint32_t count;
@@ -357,7 +271,7 @@ static void what_cannot_be_is_refused(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(changes); i++) {
-		char *text = with(HEAD MARKS, changes[i].from, changes[i].to);
+		char *text = saved_file_with(HEAD MARKS, changes[i].from, changes[i].to);
 		struct conversion *c;
 		struct error err;
 		uint32_t count;
@@ -373,7 +287,7 @@ static void what_cannot_be_is_refused(void **state)
 		} else if (!strstr(changes[i].because, "should be")) {
 			assert_non_null(strstr(err.text, "`marks` of cpu has "));
 			/* who does not want to know reads the rest */
-			c = read_asked(text, strlen(text), no_times, &err);
+			c = saved_file_read(text, strlen(text), "json", saved_file_no_times, NULL, &err);
 			assert_non_null(c);
 			assert_null(convert_profiles(c, &count)[0]->marks);
 			readers_free(c);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "saved_files.h"
 #include "profile/model/profile_marks.h"
 #include "profile/readers/read_aggregate.h"
 #include "profile/readers/readers.h"
@@ -49,27 +50,19 @@ struct asked {
 	const char *from, *to, *threads, *states;
 };
 
+static void ask(struct options *o, const void *arg)
+{
+	const struct asked *asked = arg;
+
+	snprintf(o->from, sizeof(o->from), "%s", asked->from ? asked->from : "");
+	snprintf(o->to, sizeof(o->to), "%s", asked->to ? asked->to : "");
+	snprintf(o->filter, sizeof(o->filter), "%s", asked->threads ? asked->threads : "");
+	snprintf(o->states, sizeof(o->states), "%s", asked->states ? asked->states : "");
+}
+
 static struct conversion *read_part(const char *text, const struct asked *asked, const char *format, struct error *err)
 {
-	struct conversion *c = NULL;
-	struct options o;
-	char path[40];
-	int fd = memfd_create("parts", MFD_CLOEXEC);
-
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	options_init(&o);
-	strcpy(o.format, format);
-	snprintf(o.from, sizeof(o.from), "%s", asked->from ? asked->from : "");
-	snprintf(o.to, sizeof(o.to), "%s", asked->to ? asked->to : "");
-	snprintf(o.filter, sizeof(o.filter), "%s", asked->threads ? asked->threads : "");
-	snprintf(o.states, sizeof(o.states), "%s", asked->states ? asked->states : "");
-	err->code = 0;
-	err->text[0] = '\0';
-	if (readers_read(path, &o, false, &c, err))
-		c = NULL;
-	close(fd);
-	return c;
+	return saved_file_read(text, strlen(text), format, ask, asked, err);
 }
 
 /* "m 2/20 n 1/10": samples and weights. */

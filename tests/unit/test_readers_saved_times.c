@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "format_sample.h"
+#include "saved_files.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/format.h"
 
@@ -74,39 +75,6 @@ static void give_times(struct profile *p, struct profile_moment *moments, const 
 		left[stack] -= m->samples;
 		p->moment_count++;
 	}
-}
-
-static struct conversion *read_bytes(const char *bytes, size_t size, const char *format, void (*ask)(struct options *),
-				     struct error *err)
-{
-	struct conversion *c = NULL;
-	struct options o;
-	char path[40];
-	int fd = memfd_create("times", MFD_CLOEXEC);
-
-	assert_int_equal(write(fd, bytes, size), (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	options_init(&o);
-	strcpy(o.format, format);
-	if (ask)
-		ask(&o);
-	err->code = 0;
-	err->text[0] = '\0';
-	if (readers_read(path, &o, false, &c, err))
-		c = NULL;
-	close(fd);
-	return c;
-}
-
-static struct buffer json_of(const struct profile *const *profiles, uint32_t count)
-{
-	struct buffer out = BUFFER_INIT;
-
-	format_write(format_by_name("json"), profiles, count, &(struct format_options){.total = true}, &out, NULL);
-	buffer_putc(&out, '\0');
-	assert_int_equal(out.failed, 0);
-	out.length--;
-	return out;
 }
 
 /* A moment by what does not depend on how stacks and threads are numbered. */
@@ -214,8 +182,8 @@ static void times_come_back(void **state)
 			uint32_t count;
 
 			give_times(&p, moments, &kinds[i], seed);
-			json = json_of(&one, 1);
-			c = read_bytes(json.data, json.length, "html", NULL, &err);
+			json = saved_file_json(&one, 1, NULL);
+			c = saved_file_read(json.data, json.length, "html", NULL, NULL, &err);
 			if (!c)
 				fail_msg("%u: %s", i, err.text);
 			check_same(&p, convert_profiles(c, &count)[0]);
@@ -253,8 +221,8 @@ static void several_events(void **state)
 		all[i] = &p[i];
 	}
 	p[1].moments = NULL; /* one of them does not know */
-	json = json_of(all, 3);
-	c = read_bytes(json.data, json.length, "html", NULL, &err);
+	json = saved_file_json(all, 3, NULL);
+	c = saved_file_read(json.data, json.length, "html", NULL, NULL, &err);
 	if (!c)
 		fail_msg("%s", err.text);
 	convert_profiles(c, &count);
@@ -269,22 +237,6 @@ static void several_events(void **state)
 	}
 	buffer_free(&json);
 	readers_free(c);
-}
-
-/* TEXT with FROM, which it has once, replaced by TO. */
-static char *with(const char *text, const char *from, const char *to)
-{
-	const char *at = strstr(text, from);
-	char *made = malloc(strlen(text) + strlen(to) + 1);
-
-	assert_non_null(at);
-	sprintf(made, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-	return made;
-}
-
-static void no_times(struct options *o)
-{
-	o->no_times = true;
 }
 
 #define HEAD "{\"schema\": 1, \"event\": \"cpu\", \"duration_ns\": 1000000000, \"weight\": {\"unit\": \"ns\"}," \
@@ -344,12 +296,12 @@ static void what_does_not_fit_is_refused(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(changes); i++) {
-		char *text = with(HEAD TIMES, changes[i].from, changes[i].to);
+		char *text = saved_file_with(HEAD TIMES, changes[i].from, changes[i].to);
 		struct conversion *c;
 		struct error err;
 		uint32_t count;
 
-		c = read_bytes(text, strlen(text), "html", NULL, &err);
+		c = saved_file_read(text, strlen(text), "html", NULL, NULL, &err);
 		if ((c != NULL) != !changes[i].because)
 			fail_msg("%s → %s: %s", changes[i].from, changes[i].to, c ? "read" : err.text);
 		if (c) {
@@ -362,8 +314,8 @@ static void what_does_not_fit_is_refused(void **state)
 			assert_int_equal(strstr(err.text, "`times` of cpu has ") != NULL, !strstr(changes[i].because, "should be"));
 		}
 		/* who does not show it need not know */
-		c = strstr(changes[i].to, "\"at\": 5") ? NULL : read_bytes(text, strlen(text), i % 2 ? "html" : "collapsed",
-									   i % 2 ? no_times : NULL, &err);
+		c = strstr(changes[i].to, "\"at\": 5") ? NULL : saved_file_read(text, strlen(text), i % 2 ? "html" : "collapsed",
+									   i % 2 ? saved_file_no_times : NULL, NULL, &err);
 		if (c) {
 			assert_int_equal(convert_profiles(c, &count)[0]->stored, 3);
 			assert_int_equal(convert_profiles(c, &count)[0]->moment_count, 0);
@@ -373,8 +325,9 @@ static void what_does_not_fit_is_refused(void **state)
 	}
 }
 
-static void from_its_begin(struct options *o)
+static void from_its_begin(struct options *o, const void *arg)
 {
+	(void)arg;
 	strcpy(o->from, "0s");
 }
 
@@ -390,12 +343,12 @@ static void years_that_never_were_are_left_out(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(changes); i++) {
-		char *text = with(HEAD TIMES, changes[i][0], changes[i][1]);
+		char *text = saved_file_with(HEAD TIMES, changes[i][0], changes[i][1]);
 		struct conversion *c;
 		struct error err;
 		uint32_t count;
 
-		c = read_bytes(text, strlen(text), "html", NULL, &err);
+		c = saved_file_read(text, strlen(text), "html", NULL, NULL, &err);
 		if (!c)
 			fail_msg("%s: %s", changes[i][1], err.text);
 		assert_int_equal(convert_profiles(c, &count)[0]->stored, 3);
@@ -403,14 +356,15 @@ static void years_that_never_were_are_left_out(void **state)
 		assert_non_null(strstr(readers_notes(c), "cpu: when its samples were taken is left out"));
 		readers_free(c);
 		/* of which no part can be taken */
-		assert_null(read_bytes(text, strlen(text), "html", from_its_begin, &err));
+		assert_null(saved_file_read(text, strlen(text), "html", from_its_begin, NULL, &err));
 		assert_non_null(strstr(err.text, "this JSON has sums of its whole time"));
 		free(text);
 	}
 }
 
-static void all_events(struct options *o)
+static void all_events(struct options *o, const void *arg)
 {
+	(void)arg;
 	snprintf(o->families, sizeof(o->families), "all");
 }
 
@@ -431,7 +385,7 @@ static void in_front_of_stacks(void **state)
 
 	(void)state;
 	for (i = 0; i < 2 * ARRAY_LEN(texts); i++) {
-		c = read_bytes(texts[i / 2], strlen(texts[i / 2]), "html", i % 2 ? all_events : NULL, &err);
+		c = saved_file_read(texts[i / 2], strlen(texts[i / 2]), "html", i % 2 ? all_events : NULL, NULL, &err);
 		if (!c)
 			fail_msg("%s", err.text);
 		p = convert_profiles(c, &count)[0];
@@ -456,7 +410,7 @@ static void without_stacks(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(texts); i++) {
-		c = read_bytes(texts[i], strlen(texts[i]), "html", NULL, &err);
+		c = saved_file_read(texts[i], strlen(texts[i]), "html", NULL, NULL, &err);
 		assert_int_equal(c != NULL, i == 2);
 		assert_true(c || err.text[0]);
 		if (!c)
@@ -466,8 +420,9 @@ static void without_stacks(void **state)
 	}
 }
 
-static void one_request(struct options *o)
+static void one_request(struct options *o, const void *arg)
 {
+	(void)arg;
 	strcpy(o->trace_id, "0000000000000000000000000000000b");
 }
 
@@ -476,16 +431,16 @@ static void of_one_context(void **state)
 {
 	static const char contexts[] = "\"contexts\": [{\"trace_id\": \"0000000000000000000000000000000a\"}, "
 				       "{\"trace_id\": \"0000000000000000000000000000000b\"}], \"stacks\"";
-	char *some = with(HEAD TIMES, "\"stacks\"", contexts), *text, *more;
+	char *some = saved_file_with(HEAD TIMES, "\"stacks\"", contexts), *text, *more;
 	const struct profile *p;
 	struct conversion *c;
 	struct error err;
 	uint32_t count;
 
 	(void)state;
-	text = with(some, "\"weight\": 20,", "\"weight\": 20, \"context\": 1,");
-	more = with(text, "[0,1,0]", "[0,null,0]");
-	c = read_bytes(more, strlen(more), "html", one_request, &err);
+	text = saved_file_with(some, "\"weight\": 20,", "\"weight\": 20, \"context\": 1,");
+	more = saved_file_with(text, "[0,1,0]", "[0,null,0]");
+	c = saved_file_read(more, strlen(more), "html", one_request, NULL, &err);
 	if (!c)
 		fail_msg("%s", err.text);
 	p = convert_profiles(c, &count)[0];
@@ -516,10 +471,10 @@ static void cut_or_damaged(void **state)
 
 	(void)state;
 	give_times(&p, moments, &how, 3);
-	json = json_of(&one, 1);
+	json = saved_file_json(&one, 1, NULL);
 	from = (size_t)(strstr(json.data, "\"times\"") - json.data);
 	for (i = (uint32_t)from; i + 3 < json.length; i++) {
-		assert_null(read_bytes(json.data, i, "html", NULL, &err));
+		assert_null(saved_file_read(json.data, i, "html", NULL, NULL, &err));
 		assert_true(err.text[0]);
 	}
 	for (i = 0; i < 20000; i++) {
@@ -530,7 +485,7 @@ static void cut_or_damaged(void **state)
 		for (k = 0; k < changes; k++)
 			text[from + next_number(&seed, json.length - from)] =
 				bytes[next_number(&seed, k || i % 2 ? 10 : sizeof(bytes) - 1)];
-		c = read_bytes(text, json.length, "html", NULL, &err);
+		c = saved_file_read(text, json.length, "html", NULL, NULL, &err);
 		if (c) {
 			read++;
 			check_bounds(convert_profiles(c, &count)[0]);
