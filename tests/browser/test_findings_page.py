@@ -1,6 +1,5 @@
 """What stands out, on top of the page."""
-import json
-import re
+from page_data import edited
 
 
 def test_sentences_lead_to_their_method(page):
@@ -34,12 +33,7 @@ def test_advice_is_for_a_reader_of_the_page(page):
     given = {"--lines shows which lines; the flame graph (-f x.html), who calls it.": "The graph below shows who calls it. With --lines a recording says which lines.",
              "-e wall,io tells these apart. The page (-f x.html) shows who calls that.": "-e wall,io tells these apart. The graph below shows who calls that.",
              "The flame graph (--alloc -f x.html) shows the classes on top.": "The graph of event alloc shows the classes on top."}
-    text = p.path.read_text(encoding="utf-8")
-    before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
-    data = json.loads(data)
-    data["findings"] = [{"id": "x", "sentence": "It is so.", "advice": advice, "look": ""} for advice in given]
-    p.path = p.path.with_name("advice.html")
-    p.path.write_text(before + json.dumps(data).replace("<", "\\u003c") + after, encoding="utf-8")
+    p.path = edited(p.path, "advice", lambda data: data.update(findings=[{"id": "x", "sentence": "It is so.", "advice": advice, "look": ""} for advice in given]))
     p.open()
     assert p.js("return [...document.querySelectorAll('#findings small')].map((s) => s.textContent)") == list(given.values())
 
@@ -49,10 +43,6 @@ def test_sentences_begin_with_a_capital(page):
     p = page("findings")
     given = {"threads waited 2.46 s for x.": "Threads waited 2.46 s for x.", "threads and others waited 1 s.": "Threads and others waited 1 s.",
              "threads-* waited 1 s.": "threads-* waited 1 s.", "order-* waited 1 s.": "order-* waited 1 s."}
-    before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', p.path.read_text(encoding="utf-8"), re.S).groups()
-    data = json.loads(data)
-    data["findings"] = [{"id": "x", "sentence": text, "advice": "", "look": ""} for text in given]
-    p.path = p.path.with_name("capital.html")
-    p.path.write_text(before + json.dumps(data).replace("<", "\\u003c") + after, encoding="utf-8")
+    p.path = edited(p.path, "capital", lambda data: data.update(findings=[{"id": "x", "sentence": text, "advice": "", "look": ""} for text in given]))
     p.open()
     assert p.js("return [...document.querySelectorAll('#findings li')].map((li) => li.textContent)") == list(given.values())

@@ -1,6 +1,5 @@
 """The tabs of spans and of other events, and what the slowest spans did beside the others. make_page.c says which there are."""
-import json
-
+from page_data import edited
 from test_marks import NAME, SUMS, lane_of
 
 ROWS = "return [...document.querySelectorAll(arguments[0] + ' tbody tr')].map((r) => [...r.children].map((c) => c.textContent))"
@@ -93,15 +92,7 @@ def test_events(page):
 
 def two_events(path, first="cpu"):
     """The page of marks as one of two events: the first is called as FIRST, the second is wall."""
-    text = path.read_text(encoding="utf-8")
-    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
-    end = text.index("</script>", begin)
-    one = json.loads(text[begin:end])
-    other = {key: value for key, value in one.items() if key != "marks"}
-    copy = path.with_name(f"two-{first}.html")
-    both = json.dumps([{**one, "event": first}, {**other, "event": "wall"}]).replace("<", "\\u003c")
-    copy.write_text(text[:begin] + both + text[end:], encoding="utf-8")
-    return copy
+    return edited(path, f"two-{first}", lambda one: [{**one, "event": first}, {**{key: value for key, value in one.items() if key != "marks"}, "event": "wall"}])
 
 
 def test_spans_are_shown_with_their_waits(page):
@@ -135,15 +126,12 @@ def make_path(p):
 def test_spans_of_virtual_threads(page):
     """They have their carrier's name, samples that of the virtual thread: all virtual threads are shown, and that is told."""
     p = page("marks")
-    text = p.path.read_text(encoding="utf-8")
     names = p.js("return jstrobe.data.threads.map((t) => t[1])")
-    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
-    end = text.index("</script>", begin)
-    data = json.loads(text[begin:end])
-    data["threads"][names.index("order-2")][:2] = [0, "virtual thread #77"]
-    data["marks"]["threads"] = [[tid, "ForkJoinPool-1-worker-1" if name == "order-2" else name] for tid, name in data["marks"]["threads"]]
-    p.path = p.path.with_name("virtual.html")
-    p.path.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+
+    def edit(data):
+        data["threads"][names.index("order-2")][:2] = [0, "virtual thread #77"]
+        data["marks"]["threads"] = [[tid, "ForkJoinPool-1-worker-1" if name == "order-2" else name] for tid, name in data["marks"]["threads"]]
+    p.path = edited(p.path, "virtual", edit)
     p.open("#tab=latency")
     assert "have the name of the carrier" in p.text("#latency .hint")
     p.click("#latency button.slow")
@@ -163,14 +151,9 @@ def test_spans_of_virtual_threads(page):
 
 def without_thread(path, name, name_of_copy):
     """The page of two events, whose first has no samples of thread NAME: as if it had slept all the time."""
-    text = path.read_text(encoding="utf-8")
-    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
-    end = text.index("</script>", begin)
-    both = json.loads(text[begin:end])
-    both[0]["threads"] = [[tid + 5000, "other"] + more if thread == name else [tid, thread] + more for tid, thread, *more in both[0]["threads"]]
-    copy = path.with_name(name_of_copy)
-    copy.write_text(text[:begin] + json.dumps(both).replace("<", "\\u003c") + text[end:], encoding="utf-8")
-    return copy
+    def edit(both):
+        both[0]["threads"] = [[tid + 5000, "other"] + more if thread == name else [tid, thread] + more for tid, thread, *more in both[0]["threads"]]
+    return edited(path, name_of_copy, edit)
 
 
 def test_a_thread_that_the_event_before_has_not(page):
@@ -179,7 +162,7 @@ def test_a_thread_that_the_event_before_has_not(page):
     lane = lane_of(p, 1)
     p.open(f"#sel=6000-8000&lane={lane}")
     wanted = p.js(SUMS)
-    p.path = without_thread(two_events(p.path), "order-2", "slept.html")
+    p.path = without_thread(two_events(p.path), "order-2", "slept")
     p.open("#tab=latency")
     assert not p.js("return document.querySelector('#latency button.slow').disabled")
     p.click("#latency section:nth-child(2) tbody tr:nth-child(2)")
@@ -209,18 +192,6 @@ def test_a_thread_that_the_event_before_has_not(page):
     assert p.logs() == []
 
 
-def edited_copy(path, name, edit):
-    """A copy of the page of several events, after EDIT of their data."""
-    text = path.read_text(encoding="utf-8")
-    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
-    end = text.index("</script>", begin)
-    all_of_it = json.loads(text[begin:end])
-    edit(all_of_it)
-    copy = path.with_name(name)
-    copy.write_text(text[:begin] + json.dumps(all_of_it).replace("<", "\\u003c") + text[end:], encoding="utf-8")
-    return copy
-
-
 def test_how_much_of_a_virtual_threads_span_is_known(page):
     """Parked virtual threads have no samples without --vthreads: what is covered is told, and event lock offered."""
     p = page("marks")
@@ -231,7 +202,7 @@ def test_how_much_of_a_virtual_threads_span_is_known(page):
             event["threads"] = [[0, name] + more if thread == "order-2" else [tid, thread] + more for tid, thread, *more in event["threads"]]
         events[0]["marks"]["threads"] = [[0, name] if thread == "order-2" else [tid, thread] for tid, thread in events[0]["marks"]["threads"]]
         events.append({**events[1], "event": "lock"})
-    p.path = edited_copy(two_events(p.path), "parked.html", edit)
+    p.path = edited(two_events(p.path), "parked", edit)
     p.open("#tab=latency")
     assert "of virtual threads that are parked it has them with --vthreads alone" in p.text("#latency .hint")
     p.click("#latency section:nth-child(2) tbody tr:nth-child(2)")
@@ -261,7 +232,7 @@ def test_one_carried_span_does_not_keep_the_others_from_wall_time(page):
         threads, carrier = events[0]["marks"]["threads"], "ForkJoinPool-1-worker-1"
         events[0]["marks"]["threads"] = [[tid, carrier if n == carried else thread] for n, (tid, thread) in enumerate(threads)]
     for carried, wanted in ((0, True), (1, False)):  # the quick ones, the slow ones of that name
-        p.path = edited_copy(two_events(make_path(p)), f"carried-{carried}.html", edit)
+        p.path = edited(two_events(make_path(p)), f"carried-{carried}", edit)
         p.open("#tab=latency")
         p.click("#latency button.slow")
         p.wait("return location.hash.includes('slow=1')")
@@ -271,15 +242,12 @@ def test_one_carried_span_does_not_keep_the_others_from_wall_time(page):
 def test_what_is_estimated(page):
     """Of a part of a file's time, sums of spans that it does not tell one by one are in proportion: each such is "~"."""
     p = page("marks")
-    text = p.path.read_text(encoding="utf-8")
-    begin = text.index('<script type="application/json" id="data">') + len('<script type="application/json" id="data">')
-    end = text.index("</script>", begin)
-    data = json.loads(text[begin:end])
-    for name in data["marks"]["names"]:
-        assert name[7] == 0
-        name[7] = int(name[1] == "poll")
-    p.path = p.path.with_name("estimated.html")
-    p.path.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+
+    def edit(data):
+        for name in data["marks"]["names"]:
+            assert name[7] == 0
+            name[7] = int(name[1] == "poll")
+    p.path = edited(p.path, "estimated", edit)
     p.open("#tab=latency")
     names = p.js(ROWS, "#latency section:nth-child(1)")
     assert [row[:6] + row[8:] for row in names] == [

@@ -1,10 +1,9 @@
 """Addresses that are mistyped or made up, and pages of more threads than a person looks at."""
 import base64
-import json
-import re
 import urllib.parse
 
 import pytest
+from page_data import edited
 
 SORRY = "const n = document.querySelector('body > .nothing'); return n && n.textContent"
 EMPTY = "const n = document.querySelector('#nothing'); return n.hidden ? null : n.textContent"
@@ -19,16 +18,6 @@ ODD = [
     ("view=callers&focus=-1", {"focus": ""}), ("tab=methods&method=abc", {"method": ""}),
     ("q=" + 100000 * "a", {"tab": "graph"}), ("q=(" + 100000 * "a", {"tab": "graph"}), ("zoom=__proto__", {"tab": "graph"}),
 ]
-
-
-def edited(page, name, edit):
-    """PAGE's file with data that EDIT changed."""
-    before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', page.path.read_text(encoding="utf-8"), re.S).groups()
-    data = json.loads(data)
-    edit(data)
-    page.path = page.path.with_name(name + ".html")
-    page.path.write_text(before + json.dumps(data).replace("<", "\\u003c") + after, encoding="utf-8")
-    return page
 
 
 def number(n):
@@ -103,11 +92,13 @@ def test_a_part_without_samples(page):
     """It says that of the part, not of the whole profile; waits for work that are left out are told."""
     def quiet(data):
         data["time"]["steps"] *= 2  # nothing happens in the second half
-    p = edited(page("time"), "quiet", quiet)
+    p = page("time")
+    p.path = edited(p.path, "quiet", quiet)
     for idle in ("", "&idle=1"):
         p.open("#sel=15000-16000" + idle)
         assert p.js(EMPTY) == "No samples in this part of the time."
-    p = edited(page("time-agent"), "quiet-agent", quiet)
+    p = page("time-agent")
+    p.path = edited(p.path, "quiet-agent", quiet)
     p.open("#sel=15000-16000")
     assert p.js(EMPTY) == "No samples in this part of the time."
     # where all that threads did was to wait for work
@@ -169,7 +160,8 @@ def many_threads(count):
 
 def test_many_threads(page):
     count = 20000
-    p = edited(page("threads"), "many-threads", many_threads(count))
+    p = page("threads")
+    p.path = edited(p.path, "many-threads", many_threads(count))
     p.open("#tab=threads&unit=weight")
     rows = lambda: p.js("return [...document.querySelectorAll('#threads .list > table tbody tr')].map((r) => r.children[2].textContent)")
     assert rows() == [f"worker-{count - 1 - i}" for i in range(300)]
@@ -187,7 +179,8 @@ def test_many_groups_of_threads(page):
     def edit(data):
         group = data["work"]["groups"][0]
         data["work"]["groups"] = [[f"group-{chr(97 + i % 26)}-{i}", *group[1:]] for i in range(5000)]
-    p = edited(page("wall"), "many-groups", edit)
+    p = page("wall")
+    p.path = edited(p.path, "many-groups", edit)
     p.open("#tab=threads")
     assert p.js("return document.querySelectorAll('#threads .groups tbody tr').length") == 300
     assert p.text("#threads .all-groups > p") == "4,700 more: search narrows them."

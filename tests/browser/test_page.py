@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from page_data import edited
 from selenium.webdriver.common.keys import Keys
 
 
@@ -519,15 +520,8 @@ def test_no_legend_of_one_kind(page):
     """Where classes, or files, are on top of all stacks, kinds of code say nothing."""
     p = page("objects")
     assert p.js("return document.querySelector('#kinds').offsetHeight") > 0
-    with open(p.path, encoding="utf-8") as file:
-        text = file.read()
-    before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
-    data = json.loads(data)
-    data["top"] = [[0, 0]] * 7 + [[5, 5], [0, 0]]
-    path = f"{p.path}.markers.html"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(before + json.dumps(data).replace("<", "\\u003c") + after)
-    p.get(f"file://{path}")
+    p.path = edited(p.path, "markers", lambda data: data.update(top=[[0, 0]] * 7 + [[5, 5], [0, 0]]))
+    p.open()
     assert p.js("return jstrobe.data.top[7]") == [5, 5]
     assert not p.js("return document.querySelector('#kinds').offsetHeight")
 

@@ -3,6 +3,7 @@ import json
 import re
 
 import pytest
+from page_data import edited
 
 SUMS = "return { samples: jstrobe.tree.totalSamples[0], weight: jstrobe.tree.totalWeight[0] }"
 
@@ -204,13 +205,10 @@ def test_what_is_on_top_is_told_apart(page):
     """Where classes are on top of all stacks, the strip tells the heaviest, not "Other" alone; the title says which event it is."""
     p = page("time-agent")
 
-    def of_classes(text):
-        before, data, after = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
-        data = json.loads(data)
+    def of_classes(data):
         data["top"] = [[0, 0]] * 7 + [[5, 5], [0, 0]]
-        other = {**data, "event": "alloc"}
-        return before + json.dumps([data, other]).replace("<", "\\u003c") + after
-    p.path = rewritten(p.path, "classes", of_classes)
+        return [data, {**data, "event": "alloc"}]
+    p.path = edited(p.path, "classes", of_classes)
     p.open()
     names = p.js("return [...document.querySelectorAll('#time .legend span')].map((s) => s.title)")
     methods = p.js("return jstrobe.methods('').filter((m) => m.selfWeight).sort((a, b) => b.selfWeight - a.selfWeight).map((m) => m.text)")
