@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 
 import jsonschema
@@ -60,15 +59,10 @@ def of_jdk(version, settings=""):
 @pytest.fixture(scope="module")
 def otlp():
     """Reads files of OTLP."""
-    place = viewers.fetched("otlp")
-    if not place:
+    messages = viewers.otlp_messages()
+    if not messages:
         pytest.skip("OTLP's messages could not be fetched (scripts/fetch-viewers.sh)")
-    sys.path.insert(0, place)
-    try:
-        from opentelemetry.proto.profiles.v1development import profiles_pb2
-    finally:
-        sys.path.remove(place)
-    return lambda path: viewers.Otlp(path, profiles_pb2)
+    return lambda path: viewers.Otlp(path, messages)
 
 
 def check_same(path, events):

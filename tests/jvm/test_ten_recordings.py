@@ -34,16 +34,7 @@ RECORDINGS = [
 
 @pytest.fixture(scope="module")
 def messages():
-    place = viewers.fetched("otlp")
-    if not place:
-        return None
-    import sys
-    sys.path.insert(0, place)
-    try:
-        from opentelemetry.proto.profiles.v1development import profiles_pb2
-    finally:
-        sys.path.remove(place)
-    return profiles_pb2
+    return viewers.otlp_messages()
 
 
 def load_in_profiler(tool, path):

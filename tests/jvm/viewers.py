@@ -2,6 +2,7 @@
 import collections
 import csv
 import gzip
+import importlib
 import json
 import os
 import re
@@ -17,6 +18,22 @@ def fetched(name):
     done = subprocess.run([os.path.join(jvm.ROOT, "scripts", "fetch-viewers.sh")], stdout=subprocess.PIPE, text=True,
                           env=dict(os.environ, O=jvm.OUT), timeout=1500)
     return dict(line.split(" ", 1) for line in done.stdout.splitlines()).get(name)
+
+
+def module(place, name):
+    """The module NAME of the folder PLACE; None without it."""
+    if not place:
+        return None
+    sys.path.insert(0, place)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(place)
+
+
+def otlp_messages():
+    """The module of OTLP's messages; None where it could not be fetched."""
+    return module(fetched("otlp"), "opentelemetry.proto.profiles.v1development.profiles_pb2")
 
 
 def _varint(data, at):
@@ -426,12 +443,4 @@ class Perfetto(Samples):
 
 def perfetto():
     """The module of Perfetto's messages; None where it could not be fetched."""
-    place = jvm.run_script("fetch-python.sh", "perfetto==0.59.1")
-    if not place:
-        return None
-    sys.path.insert(0, place)
-    try:
-        from perfetto.protos.perfetto.trace import perfetto_trace_pb2
-    finally:
-        sys.path.remove(place)
-    return perfetto_trace_pb2
+    return module(jvm.run_script("fetch-python.sh", "perfetto==0.59.1"), "perfetto.protos.perfetto.trace.perfetto_trace_pb2")
